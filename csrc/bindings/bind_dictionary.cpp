@@ -1,0 +1,148 @@
+#include <memory>
+
+#include "dictionary.hpp"
+#include "moments.hpp"
+#include "pybind.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+// Rows of every fold, from fold numbers: lists that the Rows point into.
+struct Folds {
+    std::vector<std::vector<index>> lists;
+    std::vector<Rows> parts;
+
+    Folds(const std::int64_t* fold, index rows, index n_folds) : lists(n_folds) {
+        for (index i = 0; i < rows; ++i) {
+            if (fold[i] < 0 || fold[i] >= n_folds) throw Error("no such fold: " + std::to_string(fold[i]));
+            lists[fold[i]].push_back(i);
+        }
+        for (const auto& list : lists) parts.push_back({0, 1, index(list.size()), list.data()});
+    }
+    // The fold of a row is its number modulo the number of folds.
+    Folds(index rows, index n_folds) {
+        for (index k = 0; k < n_folds; ++k) parts.push_back({k, n_folds, (rows - k + n_folds - 1) / n_folds, nullptr});
+    }
+};
+
+py::array_t<double> to_array(const std::vector<Triangle>& triangles) {
+    const index count = index(triangles.size()), p = triangles.front().columns(), item = sizeof(double);
+    py::array_t<double> out({count, p, p}, {item * p * p, item, item * p});  // each one column-major
+    for (index k = 0; k < count; ++k)
+        std::copy_n(triangles[k].data(), p * p, out.mutable_data() + k * p * p);
+    return out;
+}
+
+// (n_folds or 1, p, p)
+py::array_t<double> triangle_array(const Dictionary& dictionary, index rows, const std::optional<Doubles>& weight,
+                                   const std::optional<Doubles>& y, const std::optional<Integers>& fold, index n_folds,
+                                   int n_threads) {
+    const Sample sample{rows, optional_vector(weight, rows, "weight"), optional_vector(y, rows, "y")};
+    const std::int64_t* fold_of_row = fold ? vector(*fold, rows, "fold") : nullptr;
+    std::vector<Triangle> result;
+    {
+        py::gil_scoped_release release;
+        if (n_folds > 1) {
+            const Folds folds = fold_of_row ? Folds(fold_of_row, rows, n_folds) : Folds(rows, n_folds);
+            result = triangles(dictionary, sample, folds.parts, n_threads);
+        } else {
+            result.push_back(triangle(dictionary, sample, n_threads));
+        }
+    }
+    return to_array(result);
+}
+
+py::array_t<double> tree_triangles(const TreeColumns& trees, const py::array& x, const std::optional<Doubles>& weight,
+                                   const std::optional<Doubles>& y, const std::optional<Integers>& fold, index n_folds,
+                                   int n_threads) {
+    const TreeDictionary dictionary(trees, as_table(x));
+    return triangle_array(dictionary, x.shape(0), weight, y, fold, n_folds, n_threads);
+}
+
+py::array_t<double> array_triangle(const py::array& columns, const std::optional<Doubles>& weight,
+                                   const std::optional<Doubles>& y, int n_threads) {
+    const Table table = as_table(columns);
+    const ArrayDictionary dictionary(table, {}, std::vector<index>(table.columns, 0));
+    return triangle_array(dictionary, table.rows, weight, y, {}, 1, n_threads);
+}
+
+py::array_t<double> evaluate_array(const TreeColumns& trees, const py::array& x, const Integers& begin,
+                                   const Integers& column, const Doubles& weight, int n_threads) {
+    const Table table = as_table(x);
+    const index count = begin.size() - 1, entries = column.size(), p = index(trees.columns().size()) + 1;
+    vector(weight, entries, "weight");
+    Components components;
+    components.begin.assign(begin.data(), begin.data() + begin.size());
+    components.column.assign(column.data(), column.data() + entries);
+    components.weight.assign(weight.data(), weight.data() + entries);
+    if (count < 0 || components.begin.front() != 0 || components.begin.back() != entries ||
+        !std::is_sorted(components.begin.begin(), components.begin.end()))
+        throw Error("begin must rise from 0 to the number of entries");
+    for (const index j : components.column)
+        if (j < 0 || j >= p) throw Error("no such column: " + std::to_string(j));
+    auto out = column_major(table.rows, count);
+    double* data = out.mutable_data();
+    py::gil_scoped_release release;
+    evaluate(trees, table, components, data, n_threads);
+    return out;
+}
+
+// Merges triangles (k, p, p) into one (p, p).
+py::array_t<double> merge_triangles(const py::array_t<double>& stack) {
+    if (stack.ndim() != 3 || stack.shape(0) < 1 || stack.shape(1) != stack.shape(2)) throw Error("expected (k, p, p) triangles");
+    const index count = stack.shape(0), p = stack.shape(1);
+    std::vector<Triangle> parts;
+    const auto values = stack.unchecked<3>();
+    for (index k = 0; k < count; ++k) {
+        Triangle part(p);
+        for (index j = 0; j < p; ++j)
+            for (index i = 0; i <= j; ++i) part.at(i, j) = values(k, i, j);
+        parts.push_back(std::move(part));
+    }
+    {
+        py::gil_scoped_release release;
+        for (index k = 1; k < count; ++k) parts[0].merge(std::move(parts[k]));
+        parts[0].fix_signs();
+    }
+    auto out = column_major(p, p);
+    std::copy_n(parts[0].data(), p * p, out.mutable_data());
+    return out;
+}
+
+}  // namespace
+
+void bind_dictionary(py::module_& m) {
+    py::classh<TreeColumns>(m, "TreeColumns")
+        .def(py::init([](const std::vector<std::shared_ptr<Forest>>& forests, index output) {
+                 if (forests.empty()) throw Error("no forests");
+                 std::vector<std::shared_ptr<const Forest>> shared(forests.begin(), forests.end());
+                 py::gil_scoped_release release;
+                 return std::make_shared<TreeColumns>(std::move(shared), output);
+             }),
+             py::arg("forests"), py::arg("output"))
+        .def_property_readonly("subspaces", [](const TreeColumns& t) { return to_list(t.subspaces()); })
+        .def_property_readonly("column_subspace",
+                               [](const TreeColumns& t) {
+                                   std::vector<index> result;
+                                   for (const auto& column : t.columns()) result.push_back(column.subspace);
+                                   return to_array(result);
+                               })
+        .def_property_readonly("column_member",
+                               [](const TreeColumns& t) {
+                                   std::vector<index> result;
+                                   for (const auto& column : t.columns()) result.push_back(column.member);
+                                   return to_array(result);
+                               })
+        .def_property_readonly("constants", [](const TreeColumns& t) { return to_array(t.constants()); })
+        .def("triangles", &tree_triangles, py::arg("x"), py::kw_only(), py::arg("weight").noconvert().none(true),
+             py::arg("y").noconvert().none(true), py::arg("fold").noconvert().none(true), py::arg("n_folds"),
+             py::arg("n_threads"))
+        .def("evaluate", &evaluate_array, py::arg("x"), py::arg("begin").noconvert(), py::arg("column").noconvert(),
+             py::arg("weight").noconvert(), py::arg("n_threads"));
+    m.def("array_triangle", &array_triangle, py::arg("columns"), py::kw_only(), py::arg("weight").noconvert().none(true),
+          py::arg("y").noconvert().none(true), py::arg("n_threads"));
+    m.def("merge_triangles", &merge_triangles, py::arg("triangles").noconvert());
+}
+
+}  // namespace fasthdmr

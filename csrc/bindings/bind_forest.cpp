@@ -1,0 +1,116 @@
+#include <memory>
+
+#include "features.hpp"
+#include "forest.hpp"
+#include "pybind.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+constexpr int kStateVersion = 1;
+
+std::shared_ptr<const Forest> make_forest(index n_features, index n_outputs, const Integers& tree_offsets,
+                                          const Integers& left, const Integers& right, const Integers& feature,
+                                          const Doubles& threshold, const Bytes& missing_left, const Doubles& value,
+                                          const Integers& tree_output, const Doubles& offset) {
+    const index n_trees = tree_offsets.size() - 1, n_nodes = left.size();
+    if (n_trees < 0) throw Error("tree_offsets must have n_trees + 1 values");
+    if (value.ndim() != 2) throw Error("value must be two-dimensional");
+    const TreeArrays arrays{n_features, n_outputs, n_trees, n_nodes, value.shape(1),
+                            vector(tree_offsets, n_trees + 1, "tree_offsets"),
+                            left.data(), vector(right, n_nodes, "right"), vector(feature, n_nodes, "feature"),
+                            vector(threshold, n_nodes, "threshold"), vector(missing_left, n_nodes, "missing_left"),
+                            vector(value, n_nodes * value.shape(1), "value"),
+                            vector(tree_output, n_trees, "tree_output"), vector(offset, n_outputs, "offset")};
+    py::gil_scoped_release release;
+    return std::make_shared<const Forest>(arrays);
+}
+
+// The arrays that make the same forest again. Thresholds are float32 by now; rounding them down once more changes nothing.
+py::tuple get_state(const Forest& f) {
+    const index n_nodes = f.n_nodes();
+    Integers tree_offsets(f.n_trees() + 1), left(n_nodes), right(n_nodes), feature(n_nodes), tree_output(f.n_trees());
+    Doubles threshold(n_nodes), value({n_nodes, f.width()});
+    Bytes missing_left(n_nodes);
+    for (index t = 0; t <= f.n_trees(); ++t) tree_offsets.mutable_at(t) = f.tree_begin(t);
+    for (index t = 0, k = 0; t < f.n_trees(); ++t) {
+        tree_output.mutable_at(t) = f.tree_output(t);
+        for (index m = 0; m < f.tree_size(t); ++m, ++k) {
+            const Node& node = f.tree(t)[m];
+            const bool leaf = Forest::is_leaf(f.tree(t), m);
+            left.mutable_at(k) = leaf ? -1 : node.left;
+            right.mutable_at(k) = leaf ? -1 : node.left + 1;
+            feature.mutable_at(k) = node.feature;
+            threshold.mutable_at(k) = node.threshold;
+            missing_left.mutable_at(k) = f.missing_left(t)[m];
+            for (index c = 0; c < f.width(); ++c) value.mutable_at(k, c) = f.values(t)[m * f.width() + c];
+        }
+    }
+    return py::make_tuple(kStateVersion, f.n_features(), f.n_outputs(), tree_offsets, left, right, feature, threshold,
+                          missing_left, value, tree_output, to_array(f.offset()));
+}
+
+std::shared_ptr<const Forest> set_state(const py::tuple& s) {
+    if (s.size() != 12 || s[0].cast<int>() != kStateVersion) throw Error("a forest pickled by another version of fasthdmr");
+    return make_forest(s[1].cast<index>(), s[2].cast<index>(), s[3].cast<Integers>(), s[4].cast<Integers>(),
+                       s[5].cast<Integers>(), s[6].cast<Integers>(), s[7].cast<Doubles>(), s[8].cast<Bytes>(),
+                       s[9].cast<Doubles>(), s[10].cast<Integers>(), s[11].cast<Doubles>());
+}
+
+py::list groups(const Forest& forest) {
+    py::list result;
+    for (index output = 0; output < forest.n_outputs(); ++output)
+        for (const Group& group : group_trees(forest, output))
+            result.append(py::make_tuple(output, to_tuple(group.subspace), to_array(group.trees)));
+    return result;
+}
+
+py::array_t<double> predict_array(const Forest& forest, const py::array& x, int n_threads) {
+    const Table table = as_table(x, forest.n_features());
+    auto out = column_major(table.rows, forest.n_outputs());
+    double* data = out.mutable_data();
+    py::gil_scoped_release release;
+    predict(forest, table, data, n_threads);
+    return out;
+}
+
+py::array_t<double> group_features_array(const Forest& forest, const py::array& x, int n_threads) {
+    const Table table = as_table(x, forest.n_features());
+    index n_groups = 0;
+    for (index output = 0; output < forest.n_outputs(); ++output) n_groups += index(group_trees(forest, output).size());
+    auto out = column_major(table.rows, n_groups);
+    double* data = out.mutable_data();
+    py::gil_scoped_release release;
+    group_features(forest, table, data, n_threads);
+    return out;
+}
+
+}  // namespace
+
+void bind_forest(py::module_& m) {
+    py::classh<Forest>(m, "Forest")
+        .def(py::init([](index n_features, index n_outputs, const Integers& tree_offsets, const Integers& left,
+                         const Integers& right, const Integers& feature, const Doubles& threshold,
+                         const Bytes& missing_left, const Doubles& value, const Integers& tree_output,
+                         const Doubles& offset) {
+                 return std::const_pointer_cast<Forest>(make_forest(n_features, n_outputs, tree_offsets, left, right,
+                                                                    feature, threshold, missing_left, value,
+                                                                    tree_output, offset));
+             }),
+             py::kw_only(), py::arg("n_features"), py::arg("n_outputs"), py::arg("tree_offsets").noconvert(),
+             py::arg("left").noconvert(), py::arg("right").noconvert(), py::arg("feature").noconvert(),
+             py::arg("threshold").noconvert(), py::arg("missing_left").noconvert(), py::arg("value").noconvert(),
+             py::arg("tree_output").noconvert(), py::arg("offset").noconvert())
+        .def_property_readonly("n_trees", &Forest::n_trees)
+        .def_property_readonly("n_nodes", &Forest::n_nodes)
+        .def_property_readonly("n_features", &Forest::n_features)
+        .def_property_readonly("n_outputs", &Forest::n_outputs)
+        .def_property_readonly("offset", [](const Forest& f) { return to_array(f.offset()); })
+        .def("groups", &groups)
+        .def("predict", &predict_array, py::arg("x"), py::arg("n_threads"))
+        .def("group_features", &group_features_array, py::arg("x"), py::arg("n_threads"))
+        .def(py::pickle(&get_state, [](const py::tuple& s) { return std::const_pointer_cast<Forest>(set_state(s)); }));
+}
+
+}  // namespace fasthdmr

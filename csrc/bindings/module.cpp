@@ -1,0 +1,9 @@
+#include "pybind.hpp"
+
+PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
+    m.doc() = "The compiled core of fasthdmr: forests, features, triangles, hierarchies.";
+    fasthdmr::bind_config(m);
+    fasthdmr::bind_forest(m);
+    fasthdmr::bind_dictionary(m);
+    fasthdmr::bind_hierarchy(m);
+}

@@ -1,0 +1,75 @@
+// The one include point of pybind11, and every array type that crosses into the core.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "groups.hpp"
+#include "types.hpp"
+
+namespace py = pybind11;
+
+namespace fasthdmr {
+
+using Doubles = py::array_t<double, py::array::c_style>;
+using Integers = py::array_t<std::int64_t, py::array::c_style>;
+using Bytes = py::array_t<std::uint8_t, py::array::c_style>;
+
+// A float32 or float64 matrix in any memory order, not copied.
+inline Table as_table(const py::array& a) {
+    const bool is_float32 = py::isinstance<py::array_t<float>>(a);
+    if (!is_float32 && !py::isinstance<py::array_t<double>>(a)) throw py::type_error("expected a float32 or float64 array");
+    if (a.ndim() != 2) throw Error("expected a two-dimensional array, got " + std::to_string(a.ndim()) + " dimension(s)");
+    return {static_cast<const char*>(a.data()), is_float32, a.shape(0), a.shape(1), a.strides(0), a.strides(1)};
+}
+
+inline Table as_table(const py::array& a, index columns) {
+    const Table table = as_table(a);
+    if (table.columns != columns)
+        throw Error("expected " + std::to_string(columns) + " columns, got " + std::to_string(table.columns));
+    return table;
+}
+
+// Checks the length of a vector argument.
+template <class Array>
+const typename Array::value_type* vector(const Array& a, index size, const char* name) {
+    if (a.ndim() < 1 || a.size() != size)
+        throw Error(std::string(name) + " must have " + std::to_string(size) + " values, got " + std::to_string(a.size()));
+    return a.data();
+}
+
+inline const double* optional_vector(const std::optional<Doubles>& a, index size, const char* name) {
+    return a ? vector(*a, size, name) : nullptr;
+}
+
+// An uninitialised column-major matrix.
+inline py::array_t<double> column_major(index rows, index columns) {
+    constexpr index item = sizeof(double);
+    return py::array_t<double>({rows, columns}, {item, item * std::max<index>(rows, 1)});
+}
+
+inline py::array_t<index> to_array(const std::vector<index>& v) { return py::array_t<index>(index(v.size()), v.data()); }
+inline py::array_t<double> to_array(const std::vector<double>& v) { return py::array_t<double>(index(v.size()), v.data()); }
+
+inline py::tuple to_tuple(const Subspace& u) {
+    py::tuple result(u.size());
+    for (std::size_t i = 0; i < u.size(); ++i) result[i] = py::int_(u[i]);
+    return result;
+}
+
+inline py::list to_list(const std::vector<Subspace>& subspaces) {
+    py::list result;
+    for (const Subspace& u : subspaces) result.append(to_tuple(u));
+    return result;
+}
+
+void bind_forest(py::module_& m);
+void bind_dictionary(py::module_& m);
+void bind_hierarchy(py::module_& m);
+void bind_config(py::module_& m);
+
+}  // namespace fasthdmr

@@ -1,0 +1,84 @@
+// A dictionary: feature columns, each labelled with its subspace, whatever they come from.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "features.hpp"
+#include "groups.hpp"
+
+namespace fasthdmr {
+
+// Columns are ordered by subspace; the constant is none of them.
+class Dictionary {
+public:
+    virtual ~Dictionary() = default;
+    index columns() const { return index(column_subspace_.size()); }
+    const std::vector<Subspace>& subspaces() const { return subspaces_; }
+    const std::vector<index>& column_subspace() const { return column_subspace_; }
+
+    // Writes the columns of some rows (at most kBlockRows) into out, column-major.
+    virtual void fill(const Rows& rows, double* out, index leading) const = 0;
+
+protected:
+    std::vector<Subspace> subspaces_;
+    std::vector<index> column_subspace_;
+};
+
+// A matrix of columns that the caller has computed.
+class ArrayDictionary : public Dictionary {
+public:
+    ArrayDictionary(const Table& columns, std::vector<Subspace> subspaces, std::vector<index> column_subspace);
+    void fill(const Rows& rows, double* out, index leading) const override;
+
+private:
+    Table table_;
+};
+
+// The groups of one or several forests, for one output: one column a forest and subspace (the paper's B_(i,u)).
+class TreeColumns {
+public:
+    TreeColumns(std::vector<std::shared_ptr<const Forest>> forests, index output);
+
+    struct Column {
+        index subspace, member;
+        TreeSum sum;
+    };
+    const std::vector<Subspace>& subspaces() const { return subspaces_; }
+    const std::vector<Column>& columns() const { return columns_; }
+    const Forest& forest(const Column& column) const { return *forests_[column.member]; }
+    // What the single leaves and the offset of each forest add: a constant.
+    const std::vector<double>& constants() const { return constants_; }
+    index n_features() const { return forests_.front()->n_features(); }
+
+private:
+    std::vector<std::shared_ptr<const Forest>> forests_;
+    std::vector<Subspace> subspaces_;
+    std::vector<Column> columns_;
+    std::vector<double> constants_;
+};
+
+// Tree columns at given rows of input.
+class TreeDictionary : public Dictionary {
+public:
+    TreeDictionary(const TreeColumns& columns, const Table& x);
+    void fill(const Rows& rows, double* out, index leading) const override;
+
+private:
+    const TreeColumns& trees_;
+    Table x_;
+};
+
+// Sparse columns of coefficients over (constant, dictionary columns): component functions.
+struct Components {
+    std::vector<index> begin{0};  // component c owns entries begin[c]:begin[c + 1]
+    std::vector<index> column;    // 0 is the constant
+    std::vector<double> weight;
+
+    index count() const { return index(begin.size()) - 1; }
+};
+
+// Component functions at all rows of the input, (rows, components), column-major.
+void evaluate(const TreeColumns& trees, const Table& x, const Components& components, double* out, int n_threads);
+
+}  // namespace fasthdmr

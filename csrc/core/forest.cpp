@@ -1,0 +1,78 @@
+#include "forest.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace fasthdmr {
+
+namespace {
+
+std::string where(index t, index m) { return "tree " + std::to_string(t) + ", node " + std::to_string(m) + ": "; }
+
+}  // namespace
+
+float largest_float_not_above(double threshold) {
+    constexpr double largest = std::numeric_limits<float>::max();
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    if (threshold > largest) return threshold == infinity ? infinity : float(largest);
+    if (threshold < -largest) return -infinity;
+    const float rounded = float(threshold);
+    return double(rounded) > threshold ? std::nextafter(rounded, -infinity) : rounded;
+}
+
+Forest::Forest(const TreeArrays& a) : n_features_(a.n_features), n_outputs_(a.n_outputs), width_(a.width) {
+    if (a.n_features < 1 || a.n_outputs < 1) throw Error("a forest needs at least one feature and one output");
+    if (a.width != 1 && a.width != a.n_outputs) throw Error("leaf values must have 1 or n_outputs columns");
+    if (a.tree_offsets[0] != 0 || a.tree_offsets[a.n_trees] != a.n_nodes) throw Error("tree offsets must span the nodes");
+    offset_.assign(a.offset, a.offset + a.n_outputs);
+    tree_begin_.reserve(a.n_trees + 1);
+    tree_begin_.push_back(0);
+    nodes_.reserve(a.n_nodes);
+    missing_left_.reserve(a.n_nodes);
+    values_.reserve(a.n_nodes * a.width);
+    depth_.reserve(a.n_trees);
+    tree_output_.reserve(a.n_trees);
+    for (index t = 0; t < a.n_trees; ++t) add_tree(a, t);
+}
+
+// Renumbers breadth first, so that siblings are neighbours. Every node has to be reached exactly once.
+void Forest::add_tree(const TreeArrays& a, index t) {
+    const index begin = a.tree_offsets[t], size = a.tree_offsets[t + 1] - begin;
+    if (size < 1 || begin < 0 || begin + size > a.n_nodes) throw Error("tree " + std::to_string(t) + ": no nodes");
+    if (size > std::numeric_limits<std::int32_t>::max()) throw Error("tree " + std::to_string(t) + ": too many nodes");
+    if (a.width == 1 && (a.tree_output[t] < 0 || a.tree_output[t] >= a.n_outputs))
+        throw Error("tree " + std::to_string(t) + ": no such output: " + std::to_string(a.tree_output[t]));
+
+    std::vector<index> order{0};
+    std::vector<std::int32_t> level{0};
+    order.reserve(size);
+    level.reserve(size);
+    const auto check = [&](std::int64_t child) {
+        if (child < 1 || child >= size || index(order.size()) >= size) throw Error(where(t, child) + "not a tree");
+    };
+    for (index k = 0; k < index(order.size()); ++k) {
+        const index m = begin + order[k];
+        const std::int64_t left = a.left[m], right = a.right[m];
+        Node node{std::numeric_limits<float>::infinity(), 0, std::int32_t(k)};
+        if (left != -1 || right != -1) {
+            if (a.feature[m] < 0 || a.feature[m] >= n_features_)
+                throw Error(where(t, order[k]) + "no such feature: " + std::to_string(a.feature[m]));
+            if (std::isnan(a.threshold[m])) throw Error(where(t, order[k]) + "the threshold is NaN");
+            node = {largest_float_not_above(a.threshold[m]), std::int32_t(a.feature[m]), std::int32_t(order.size())};
+            for (const std::int64_t child : {left, right}) {
+                check(child);
+                order.push_back(child);
+                level.push_back(level[k] + 1);
+            }
+        }
+        nodes_.push_back(node);
+        missing_left_.push_back(a.missing_left[m]);
+        values_.insert(values_.end(), a.value + m * a.width, a.value + (m + 1) * a.width);
+    }
+    if (index(order.size()) != size) throw Error("tree " + std::to_string(t) + ": nodes that no path reaches");
+    depth_.push_back(level.back());
+    tree_begin_.push_back(tree_begin_.back() + size);
+    tree_output_.push_back(a.width == 1 ? a.tree_output[t] : 0);
+}
+
+}  // namespace fasthdmr

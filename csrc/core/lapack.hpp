@@ -1,0 +1,21 @@
+// The LAPACK routines the core calls. Whoever loads the core hands them over: SciPy's own, so that there is no second
+// BLAS in the process. Fortran conventions: everything by address, column-major, integers are int.
+#pragma once
+
+namespace fasthdmr {
+
+struct Lapack {
+    // QR of a triangle stacked on a (trapezoidal) block.
+    void (*dtpqrt)(int* m, int* n, int* l, int* nb, double* a, int* lda, double* b, int* ldb, double* t, int* ldt,
+                   double* work, int* info);
+    // Least-norm least squares by pivoted QR.
+    void (*dgelsy)(int* m, int* n, int* nrhs, double* a, int* lda, double* b, int* ldb, int* jpvt, double* rcond, int* rank,
+                   double* work, int* lwork, int* info);
+    // Pivoted QR.
+    void (*dgeqp3)(int* m, int* n, double* a, int* lda, int* jpvt, double* tau, double* work, int* lwork, int* info);
+};
+
+const Lapack& lapack();
+void set_lapack(const Lapack& routines);
+
+}  // namespace fasthdmr

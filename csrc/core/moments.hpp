@@ -1,0 +1,24 @@
+// One pass over the rows -> triangles of (1, B, y), weighted, for one or several parts of the data.
+#pragma once
+
+#include <vector>
+
+#include "dictionary.hpp"
+#include "streaming_qr.hpp"
+
+namespace fasthdmr {
+
+struct Sample {
+    index rows;
+    const double* weight = nullptr;  // (rows,) or none
+    const double* y = nullptr;       // (rows,) or none: an additional last column
+};
+
+// The triangle of all rows.
+Triangle triangle(const Dictionary& dictionary, const Sample& sample, int n_threads);
+
+// One triangle a part.
+std::vector<Triangle> triangles(const Dictionary& dictionary, const Sample& sample, const std::vector<Rows>& parts,
+                                int n_threads);
+
+}  // namespace fasthdmr

@@ -1,0 +1,68 @@
+// Memory, rows and the views that cross into the core.
+#pragma once
+
+#include <cstring>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "layout.hpp"
+
+namespace fasthdmr {
+
+// What the caller handed over cannot be used. Becomes a ValueError in Python.
+struct Error : std::invalid_argument {
+    using std::invalid_argument::invalid_argument;
+};
+
+// Cache-line aligned: results must not depend on where the allocator happened to put a block.
+template <class T>
+struct Aligned {
+    using value_type = T;
+    Aligned() = default;
+    template <class U>
+    Aligned(const Aligned<U>&) {}
+    T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{64})); }
+    void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t{64}); }
+    template <class U>
+    bool operator==(const Aligned<U>&) const { return true; }
+    template <class U>
+    bool operator!=(const Aligned<U>&) const { return false; }
+};
+
+template <class T>
+using Buffer = std::vector<T, Aligned<T>>;
+
+// A two-dimensional array of float32 or float64 in any memory order; strides are in bytes.
+struct Table {
+    const char* data;
+    bool is_float32;
+    index rows, columns;
+    index row_stride, column_stride;
+
+    double at(index i, index j) const {
+        const char* p = data + i * row_stride + j * column_stride;
+        return is_float32 ? read<float>(p) : read<double>(p);
+    }
+
+    template <class T>
+    static double read(const char* p) {  // a field of a record array need not be aligned
+        T value;
+        std::memcpy(&value, p, sizeof value);
+        return value;
+    }
+};
+
+// A sequence of row numbers: an arithmetic progression, or a list.
+struct Rows {
+    index start = 0, stride = 1, count = 0;
+    const index* list = nullptr;
+
+    index operator[](index k) const { return list ? list[k] : start + stride * k; }
+    Rows slice(index first, index n) const {
+        return list ? Rows{0, 1, n, list + first} : Rows{start + stride * first, stride, n, nullptr};
+    }
+};
+
+}  // namespace fasthdmr

@@ -1,0 +1,21 @@
+# cython: language_level=3, freethreading_compatible=True
+"""SciPy's LAPACK, handed to the C++ core as a table of function pointers."""
+
+from cpython.pycapsule cimport PyCapsule_New
+from scipy.linalg.cython_lapack cimport dgelsy, dgeqp3, dtpqrt
+
+
+cdef extern from "lapack.hpp" namespace "fasthdmr":
+    struct Lapack:
+        void (*dtpqrt)(int*, int*, int*, int*, double*, int*, double*, int*, double*, int*, double*, int*) noexcept nogil
+        void (*dgelsy)(int*, int*, int*, double*, int*, double*, int*, int*, double*, int*, double*, int*,
+                       int*) noexcept nogil
+        void (*dgeqp3)(int*, int*, double*, int*, int*, double*, double*, int*, int*) noexcept nogil
+
+
+cdef Lapack table
+table.dtpqrt = dtpqrt
+table.dgelsy = dgelsy
+table.dgeqp3 = dgeqp3
+
+routines = PyCapsule_New(&table, NULL, NULL)

@@ -1,0 +1,37 @@
+"""Optional packages: imported where they are used, with an error that names the extra."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+
+def require(module: str, *, extra: str) -> Any:
+    """Import an optional package.
+
+    Parameters
+    ----------
+    module : str
+        Dotted name of the module.
+    extra : str
+        The extra of fasthdmr that installs it.
+
+    Returns
+    -------
+    module
+
+    Raises
+    ------
+    ImportError
+        If the package is missing; the message names the command that installs it.
+
+    Examples
+    --------
+    >>> require("math", extra="plot").sqrt(4.0)
+    2.0
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise ImportError(f"{package} is needed here: pip install 'fasthdmr[{extra}]'") from error
