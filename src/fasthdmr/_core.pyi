@@ -1,0 +1,81 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_Floats = NDArray[np.float64]
+_Integers = NDArray[np.int64]
+
+class Forest:
+    def __init__(
+        self,
+        *,
+        n_features: int,
+        n_outputs: int,
+        tree_offsets: _Integers,
+        left: _Integers,
+        right: _Integers,
+        feature: _Integers,
+        threshold: _Floats,
+        missing_left: NDArray[np.uint8],
+        value: _Floats,
+        tree_output: _Integers,
+        offset: _Floats,
+    ) -> None: ...
+    @property
+    def n_trees(self) -> int: ...
+    @property
+    def n_nodes(self) -> int: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def n_outputs(self) -> int: ...
+    @property
+    def offset(self) -> _Floats: ...
+    def groups(self) -> list[tuple[int, tuple[int, ...], _Integers]]: ...
+    def predict(self, x: NDArray[Any], n_threads: int) -> _Floats: ...
+    def group_features(self, x: NDArray[Any], n_threads: int) -> _Floats: ...
+
+class TreeColumns:
+    def __init__(self, forests: list[Forest], output: int) -> None: ...
+    @property
+    def subspaces(self) -> list[tuple[int, ...]]: ...
+    @property
+    def column_subspace(self) -> _Integers: ...
+    @property
+    def column_member(self) -> _Integers: ...
+    @property
+    def constants(self) -> _Floats: ...
+    def triangles(
+        self,
+        x: NDArray[Any],
+        *,
+        weight: _Floats | None,
+        y: _Floats | None,
+        fold: _Integers | None,
+        n_folds: int,
+        n_threads: int,
+    ) -> _Floats: ...
+    def evaluate(
+        self, x: NDArray[Any], begin: _Integers, column: _Integers, weight: _Floats, n_threads: int
+    ) -> _Floats: ...
+
+def array_triangle(columns: NDArray[Any], *, weight: _Floats | None, y: _Floats | None, n_threads: int) -> _Floats: ...
+def merge_triangles(triangles: _Floats) -> _Floats: ...
+def top_down(
+    triangle: _Floats,
+    subspaces: list[tuple[int, ...]],
+    column_subspace: _Integers,
+    beta: _Floats,
+    tolerance: float,
+    n_threads: int,
+) -> dict[str, Any]: ...
+def a_and_nu(
+    triangle: _Floats,
+    subspaces: list[tuple[int, ...]],
+    column_subspace: _Integers,
+    beta: _Floats,
+    tolerance: float,
+    n_threads: int,
+) -> tuple[_Floats, _Floats]: ...
+def build_config() -> dict[str, Any]: ...

@@ -1,0 +1,61 @@
+"""Which reader understands which model: found by the name of the model's class, imported when needed."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from fasthdmr.loaders.trees import Trees
+
+_TREES = "fasthdmr.loaders.sklearn_trees"
+_WRAPPERS = "fasthdmr.loaders.sklearn_wrappers"
+
+# Public name of a class -> module and function of its reader. Subclasses are found through their MRO.
+_READERS = {
+    "sklearn.tree.DecisionTreeRegressor": (_TREES, "read_tree"),
+    "sklearn.tree.DecisionTreeClassifier": (_TREES, "read_tree"),
+    "sklearn.ensemble.RandomForestRegressor": (_TREES, "read_forest"),
+    "sklearn.ensemble.RandomForestClassifier": (_TREES, "read_forest"),
+    "sklearn.ensemble.ExtraTreesRegressor": (_TREES, "read_forest"),
+    "sklearn.ensemble.ExtraTreesClassifier": (_TREES, "read_forest"),
+    "sklearn.ensemble.GradientBoostingRegressor": (_TREES, "read_boosting"),
+    "sklearn.ensemble.GradientBoostingClassifier": (_TREES, "read_boosting"),
+    "sklearn.ensemble.VotingRegressor": (_WRAPPERS, "read_voting"),
+    "sklearn.frozen.FrozenEstimator": (_WRAPPERS, "read_frozen"),
+    "sklearn.model_selection.BaseSearchCV": (_WRAPPERS, "read_search"),
+    "sklearn.pipeline.Pipeline": (_WRAPPERS, "read_pipeline"),
+}
+
+_SUPPORTED = (
+    "scikit-learn's GradientBoosting*, RandomForest*, ExtraTrees*, DecisionTree* and ExtraTree*, fitted "
+    "regressors and classifiers; a search (GridSearchCV, ...) or Pipeline of one; a VotingRegressor of them"
+)
+
+
+def public_name(cls: type) -> str:
+    """Return the qualified name of a class without the private modules on the way to it.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> DecisionTreeRegressor.__module__, public_name(DecisionTreeRegressor)
+    ('sklearn.tree._classes', 'sklearn.tree.DecisionTreeRegressor')
+    """
+    packages = [part for part in cls.__module__.split(".") if not part.startswith("_")]
+    return ".".join([*packages, cls.__qualname__])
+
+
+def read(model: Any) -> Trees:
+    """Read a fitted model with the reader of its class or of the nearest base class that has one.
+
+    Raises
+    ------
+    TypeError
+        If no reader knows the model.
+    """
+    for cls in type(model).__mro__:
+        if name := _READERS.get(public_name(cls)):
+            module, function = name
+            trees: Trees = getattr(importlib.import_module(module), function)(model)
+            return trees
+    raise TypeError(f"{public_name(type(model))} is not supported. Supported are {_SUPPORTED}.")
