@@ -1,0 +1,100 @@
+"""A small table: columns and rows, printed with aligned numbers, a DataFrame on request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fasthdmr._optional import require
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    # Adding 0 turns the -0.0 of a rounded tiny negative into 0.0.
+    return f"{round(value, 4) + 0.0:.4f}" if isinstance(value, float) else str(value)
+
+
+def format_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]], footer: Sequence[Sequence[Any]] = ()) -> str:
+    """Align columns under their heads: text to the left, numbers to the right.
+
+    Parameters
+    ----------
+    columns : sequence of str
+    rows : sequence of rows
+        Floats get four decimals, `None` is written as "-".
+    footer : sequence of rows
+        Written below a rule.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(format_rows(["Variable", "S"], [["MedInc", 0.5], ["Latitude", -0.25]]))
+    Variable        S
+    -----------------
+    MedInc     0.5000
+    Latitude  -0.2500
+    """
+    cells = [[_cell(value) for value in row] for row in [*rows, *footer]]
+    widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+    is_text = [any(isinstance(row[k], str | tuple) for row in [*rows, *footer]) for k in range(len(columns))]
+
+    def line(row: Sequence[str]) -> str:
+        parts = zip(row, widths, is_text, strict=True)
+        return "  ".join(v.ljust(w) if text else v.rjust(w) for v, w, text in parts).rstrip()
+
+    rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
+    body = [line(row) for row in cells[: len(rows)]]
+    foot = [rule, *(line(row) for row in cells[len(rows) :])] if footer else []
+    return "\n".join([line(columns), rule, *body, *foot])
+
+
+@dataclass(frozen=True)
+class Table:
+    """A few rows under named columns; iterating gives the rows.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    rows : tuple of tuple
+        One entry a column.
+
+    Examples
+    --------
+    >>> table = Table(("name", "S"), (("MedInc", 0.5),))
+    >>> len(table)
+    1
+    >>> [name for name, S in table]
+    ['MedInc']
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return iter(self.rows)
+
+    def __str__(self) -> str:
+        return format_rows(self.columns, self.rows)
+
+    def to_frame(self) -> Any:
+        """Return the table as a DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed (extra ``frame``).
+        """
+        pandas = require("pandas", extra="frame")
+        return pandas.DataFrame(list(self.rows), columns=list(self.columns))
