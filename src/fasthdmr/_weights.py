@@ -1,0 +1,39 @@
+"""Sample weights: the measure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import _check_sample_weight
+
+
+def check_weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Return weights as a contiguous float64 array, or None for equal ones.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (N,), number or None
+    X : ndarray of shape (N, n)
+
+    Returns
+    -------
+    ndarray of shape (N,) or None
+
+    Raises
+    ------
+    ValueError
+        If weights are negative, not finite, all zero, or of another number than rows.
+
+    Examples
+    --------
+    >>> check_weights([1, 2], np.zeros((2, 1)))
+    array([1., 2.])
+    """
+    if sample_weight is None:
+        return None
+    weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if not weights.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    return np.ascontiguousarray(weights)

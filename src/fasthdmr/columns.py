@@ -1,0 +1,188 @@
+"""The HDMR of any dictionary of feature columns: the construction of the paper's appendix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array, check_consistent_length
+from threadpoolctl import threadpool_limits
+
+from fasthdmr import _core
+from fasthdmr._threads import n_threads
+from fasthdmr._weights import check_weights
+from fasthdmr.decomposition import Decomposition, assemble
+from fasthdmr.dictionary import ArrayDictionary, as_subspace
+from fasthdmr.hierarchy import eta_and_nu, solve
+from fasthdmr.ridge import ridge_path
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ColumnDecomposition(Decomposition):
+    """What `decompose` returns: a `Decomposition`, and the matrices of the paper's form of it.
+
+    Attributes
+    ----------
+    A : ndarray of shape (1 + b, 1 + b)
+        The eta as columns, over the constant and the columns in the order `column_order`: unit upper triangular.
+    nu : ndarray of shape (1 + b,) or (1 + b, K)
+        With A nu = beta; f_u is the sum of nu_alpha psi_alpha over the columns alpha of u.
+    column_order : ndarray of shape (b,)
+        The columns sorted by order, then subspace; the rows of `A`, `nu` and `coef` after the constant.
+    """
+
+    A: Floats | None = None
+    nu: Floats | None = None
+    column_order: NDArray[np.int64] | None = None
+
+
+def decompose(
+    columns: ArrayLike,
+    subspaces: Sequence[Any],
+    coef: ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    *,
+    order: int | None = None,
+    feature_names: Sequence[str] | None = None,
+    n_jobs: int | None = None,
+) -> ColumnDecomposition:
+    """Decompose a function given over any dictionary of feature columns.
+
+    Parameters
+    ----------
+    columns : array-like of shape (N, b)
+        Feature columns at the rows, whose (weighted) empirical measure is the measure.
+    subspaces : sequence of length b
+        The variables that each column depends on, as indices or names; () for a constant column.
+    coef : array-like of shape (b,) or (b, K), optional
+        The coefficients beta: f = sum of coef times columns.
+    y : array-like of shape (N,) or (N, K), optional
+        In place of `coef`: they are found by least squares (of least norm, for columns scaled to unit norm).
+    sample_weight : array-like of shape (N,), optional
+        Non-negative weights of the rows.
+    order : int, optional
+        The largest order of a component that is kept; the others are the residual. None: all.
+    feature_names : sequence of str, optional
+        Names of the variables; None: x0, x1, …
+    n_jobs : int, optional
+        Threads; None means 1. Results do not depend on it.
+
+    Returns
+    -------
+    ColumnDecomposition
+        With `subspaces`, `components`, `intercept`, `sensitivity`, `evaluate(columns)` and the paper's `A` and `nu`.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, values are not finite, both or none of `coef` and `y` are given, or a column that is
+        labelled () is not constant.
+
+    Warns
+    -----
+    scipy.linalg.LinAlgWarning
+        If the columns are linearly dependent.
+
+    Notes
+    -----
+    Paper, appendix "Feature vector construction for hierarchically-orthogonal subspaces"; specification, section 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.random.default_rng(0).normal(size=(1000, 2))
+    >>> columns = np.column_stack([x, x**2, x[:, 0] * x[:, 1]])
+    >>> result = decompose(columns, [0, 1, 0, 1, (0, 1)], coef=[1, 1, 0, 0, 1])
+    >>> result.subspaces
+    [(0,), (1,), (0, 1)]
+    >>> bool(np.allclose(result.intercept + result.evaluate(columns).sum(axis=1), columns @ [1, 1, 0, 0, 1]))
+    True
+    """
+    matrix = check_array(columns, dtype=[np.float64, np.float32], input_name="columns")
+    names, labels = _subspaces(subspaces, matrix.shape[1], feature_names)
+    weights = check_weights(sample_weight, matrix)
+    if (coef is None) == (y is None):
+        raise ValueError("Give either coef or y: the coefficients of the columns, or values to fit them to.")
+    threads = n_threads(n_jobs)
+    dictionary = ArrayDictionary(labels)
+    constants = _constants(matrix, dictionary.constant)
+    ordered = matrix[:, dictionary.order]
+    total = float(len(matrix)) if weights is None else float(weights.sum())
+
+    def triangle(target: Floats | None) -> Floats:
+        with threadpool_limits(1, user_api="blas"):
+            triangles = _core.array_triangle(ordered, weight=weights, y=target, n_threads=threads)
+        result: Floats = triangles[0] / np.sqrt(total)
+        return result
+
+    if coef is not None:
+        beta = check_array(np.asarray(coef), ensure_2d=False, dtype=np.float64, input_name="coef")
+        if beta.shape[:1] != (matrix.shape[1],) or beta.ndim > 2:
+            raise ValueError(
+                f"coef must have one row for each of the {matrix.shape[1]} columns, got shape {beta.shape}."
+            )
+        several = beta.ndim == 2
+        beta = beta.reshape(len(beta), -1)
+        betas = [np.concatenate([[b[dictionary.constant] @ constants], b[dictionary.order]]) for b in beta.T]
+        measure = triangle(None)
+    else:
+        target = check_array(np.asarray(y), ensure_2d=False, dtype=np.float64, input_name="y")
+        check_consistent_length(matrix, target)
+        several = target.ndim == 2
+        stacked = [triangle(np.ascontiguousarray(t)) for t in target.reshape(len(target), -1).T]
+        betas = [_least_squares(t) for t in stacked]
+        measure = stacked[0][:-1, :-1]
+
+    solutions = [solve(measure, dictionary.labels, beta, threads) for beta in betas]
+    forms = [eta_and_nu(measure, dictionary.labels, beta, threads) for beta in betas]
+    result = assemble(
+        dictionary,
+        solutions,
+        lambda u: order is None or len(u) <= order,
+        feature_names=names,
+        output_names=tuple(f"y{k}" for k in range(len(betas))) if several else None,
+    )
+    nu = np.column_stack([form[1] for form in forms])
+    return ColumnDecomposition(
+        **vars(result),
+        A=forms[0][0],
+        nu=nu if several else nu[:, 0],
+        column_order=np.array(dictionary.order, dtype=np.int64),
+    )
+
+
+def _subspaces(
+    subspaces: Sequence[Any], n_columns: int, feature_names: Sequence[str] | None
+) -> tuple[tuple[str, ...], list[tuple[int, ...]]]:
+    """Return the names of the variables, and the subspace of every column."""
+    if len(subspaces) != n_columns:
+        raise ValueError(f"subspaces must name one subspace for each of the {n_columns} columns, got {len(subspaces)}.")
+    if feature_names is None:
+        numbers = [i for u in subspaces for i in (u if np.iterable(u) else [u])]
+        if any(isinstance(i, str) for i in numbers):
+            raise ValueError("Subspaces by name need feature_names.")
+        feature_names = [f"x{i}" for i in range(max(numbers, default=0) + 1)]
+    return tuple(feature_names), [as_subspace(u, feature_names) for u in subspaces]
+
+
+def _constants(matrix: NDArray[Any], constant: list[int]) -> Floats:
+    """Return the values of the columns that are said to be constant."""
+    for j in constant:
+        if np.ptp(matrix[:, j]) != 0:
+            raise ValueError(f"Column {j} has the subspace (), but is not constant.")
+    return np.asarray(matrix[0, constant], dtype=np.float64)
+
+
+def _least_squares(triangle: Floats) -> Floats:
+    """Return intercept and coefficients of y on (1, B), columns scaled to unit norm, of least norm."""
+    norms = np.linalg.norm(triangle[1:], axis=0)
+    scale = np.concatenate([[1.0], np.where(norms[1:-1] > 0, norms[1:-1], 1.0), [1.0]])
+    beta = ridge_path(triangle / scale, np.zeros(1))[:, 0]
+    coefficients: Floats = beta / scale[:-1]
+    return coefficients

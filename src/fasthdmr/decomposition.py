@@ -1,0 +1,260 @@
+"""The result that every estimator returns: component functions, indices, and what is left over."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fasthdmr.dictionary import Dictionary, Subspace
+from fasthdmr.hierarchy import Solution
+from fasthdmr.sensitivity import Sensitivity
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Component:
+    """One component function f_u.
+
+    Attributes
+    ----------
+    subspace : tuple of int
+        u, sorted column indices.
+    names : tuple of str
+        The names of these variables.
+    variance : float or ndarray of shape (K,)
+        Var(f_u) under the fitted measure, one a output where there are several.
+    bounds : ndarray of shape (|u|, 2) or None
+        From where to where each variable is worth plotting: the 1st and 99th percentile of the fitted rows.
+    """
+
+    subspace: Subspace
+    names: tuple[str, ...]
+    variance: float | Floats
+    bounds: Floats | None
+    _decomposition: Decomposition
+    _number: int
+
+    def __call__(self, values: ArrayLike) -> Floats:
+        """Evaluate f_u.
+
+        Parameters
+        ----------
+        values : array-like of shape (N, |u|), or (N,) for one variable
+            Values of the variables of the subspace, in its order. (For `fasthdmr.decompose`: the columns of the
+            dictionary, (N, b).)
+
+        Returns
+        -------
+        ndarray of shape (N,) or (N, K)
+
+        Raises
+        ------
+        ValueError
+            If `values` has another number of columns.
+        """
+        values = np.asarray(values, dtype=np.float64)
+        if values.ndim == 1 and len(self.subspace) == 1:
+            values = values[:, None]
+        return self._decomposition.component_at(self._number, values)
+
+    def __repr__(self) -> str:
+        return f"Component({' '.join(self.names)})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Decomposition:
+    """The HDMR f = f_0 + sum f_u + r of a black box with one or several outputs.
+
+    Attributes
+    ----------
+    dictionary : Dictionary
+        The columns that the components are made of.
+    solutions : tuple of Solution, length K
+        One an output.
+    subspaces : list of tuple of int, length C
+        The subspaces whose components are kept: those of all outputs.
+    sensitivity : Sensitivity
+    feature_names : tuple of str
+    output_names : tuple of str or None
+        None for a black box with one output, whose arrays have no axis of outputs.
+    bounds : ndarray of shape (n, 2) or None
+    """
+
+    dictionary: Dictionary
+    solutions: tuple[Solution, ...]
+    subspaces: list[Subspace]
+    sensitivity: Sensitivity
+    feature_names: tuple[str, ...]
+    output_names: tuple[str, ...] | None
+    bounds: Floats | None = None
+
+    @property
+    def intercept(self) -> float | Floats:
+        """f_0, a float or (K,)."""
+        f_0: float | Floats = self._by_output([s.constant for s in self.solutions])
+        return f_0
+
+    @property
+    def residual(self) -> float | Floats:
+        """Cov(r, f) / V of what the components leave over, a float or (K,)."""
+        return self.sensitivity.residual
+
+    @property
+    def rank(self) -> int | list[int]:
+        """Numerical rank of the columns, the constant included; one an output."""
+        ranks = [s.rank for s in self.solutions]
+        return ranks[0] if self.output_names is None else ranks
+
+    @property
+    def coef(self) -> Floats | list[Floats]:
+        """The coefficients beta of the columns; one array an output."""
+        coef = [s.beta[1:] for s in self.solutions]
+        return coef[0] if self.output_names is None else coef
+
+    @property
+    def components(self) -> list[Component]:
+        """The component functions, in the order of `subspaces`."""
+        return [self._component(c) for c in range(len(self.subspaces))]
+
+    def component(self, subspace: Subspace) -> Component:
+        """Return the component function of a subspace that is kept.
+
+        Raises
+        ------
+        ValueError
+            If there is none.
+        """
+        if subspace not in self.subspaces:
+            names = " ".join(self.feature_names[i] for i in subspace)
+            raise ValueError(
+                f"There is no component for {subspace} ({names}): the black box has no term that depends on exactly "
+                "these variables, or `order` or `interactions` leave it out. The ones that exist are in subspaces_."
+            )
+        return self._component(self.subspaces.index(subspace))
+
+    def evaluate(self, rows: Any, n_threads: int = 1) -> Floats:
+        """Return the component functions at rows, (N, C) or (N, C, K)."""
+        values = []
+        for k, solution in enumerate(self.solutions):
+            kept = np.flatnonzero(is_kept(solution, self.subspaces))
+            part = self.dictionary.evaluate(rows, k, solution.weights[:, kept], n_threads)
+            if len(kept) < len(self.subspaces):  # the others exist for another output only
+                number = {u: c for c, u in enumerate(self.subspaces)}
+                whole = np.zeros((len(part), len(self.subspaces)), order="F")
+                whole[:, [number[solution.subspaces[c]] for c in kept]] = part
+                part = whole
+            values.append(part)
+        return values[0] if self.output_names is None else np.stack(values, axis=2)
+
+    def predict(self, rows: Any, n_threads: int = 1) -> Floats:
+        """Return f_0 plus the components that are kept, (N,) or (N, K)."""
+        return self._each_output(rows, lambda s: s.reduced(is_kept(s, self.subspaces)), n_threads)
+
+    def black_box(self, rows: Any, n_threads: int = 1) -> Floats:
+        """Return f itself, (N,) or (N, K)."""
+        return self._each_output(rows, lambda s: s.black_box, n_threads)
+
+    def component_at(self, number: int, values: Floats) -> Floats:
+        """Return one component at given values of its variables, (N,) or (N, K)."""
+        subspace = self.subspaces[number]
+        rows = self.dictionary.embed(subspace, values)
+        empty = np.zeros(len(rows))
+        columns = [
+            self.dictionary.evaluate(rows, k, s.weights[:, [s.subspaces.index(subspace)]], 1)[:, 0]
+            if subspace in s.subspaces
+            else empty
+            for k, s in enumerate(self.solutions)
+        ]
+        return columns[0] if self.output_names is None else np.column_stack(columns)
+
+    def _component(self, number: int) -> Component:
+        subspace = self.subspaces[number]
+        variances = [
+            s.variance[s.subspaces.index(subspace)] if subspace in s.subspaces else 0.0 for s in self.solutions
+        ]
+        return Component(
+            subspace,
+            tuple(self.feature_names[i] for i in subspace),
+            self._by_output(variances),
+            None if self.bounds is None else self.bounds[list(subspace)],
+            self,
+            number,
+        )
+
+    def _each_output(self, rows: Any, weights: Callable[[Solution], Any], n_threads: int) -> Floats:
+        columns = [self.dictionary.evaluate(rows, k, weights(s), n_threads)[:, 0] for k, s in enumerate(self.solutions)]
+        return columns[0] if self.output_names is None else np.column_stack(columns)
+
+    def _by_output(self, values: Sequence[Any]) -> Any:
+        return float(values[0]) if self.output_names is None else np.array(values)
+
+
+def is_kept(solution: Solution, subspaces: Iterable[Subspace]) -> NDArray[np.bool_]:
+    """Return which components of a solution belong to the subspaces that are kept, (C,)."""
+    kept = set(subspaces)
+    return np.array([u in kept for u in solution.subspaces], dtype=bool)
+
+
+def assemble(
+    dictionary: Dictionary,
+    solutions: Sequence[Solution],
+    kept: Callable[[Subspace], bool],
+    *,
+    feature_names: tuple[str, ...],
+    output_names: tuple[str, ...] | None,
+    data_variance: Floats | None = None,
+    bounds: Floats | None = None,
+) -> Decomposition:
+    """Put the solutions of all outputs together, and work out the indices of spec 2.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+    solutions : sequence of Solution
+    kept : callable
+        Tells of a subspace whether its component is kept; the rest is the residual.
+    feature_names, output_names : tuple of str
+    data_variance : ndarray of shape (K,) or None
+        What the indices are divided by, if not by the variance of each output.
+    bounds : ndarray of shape (n, 2) or None
+
+    Returns
+    -------
+    Decomposition
+
+    Warns
+    -----
+    UserWarning
+        If an output is constant: its indices are 0.
+    """
+    subspaces = sorted({u for s in solutions for u in s.subspaces if kept(u)}, key=lambda u: (len(u), u))
+    if constant := [k for k, s in enumerate(solutions) if s.is_constant]:
+        which = "" if output_names is None else " (outputs " + ", ".join(output_names[k] for k in constant) + ")"
+        warnings.warn(f"The output of the black box is constant{which}: its indices are 0.", UserWarning, stacklevel=3)
+    structural, overall, residual, divisor = [], [], [], []
+    for k, solution in enumerate(solutions):
+        variance = solution.total if data_variance is None else float(data_variance[k])
+        scale = 0.0 if solution.is_constant or variance == 0 else 1 / variance
+        number = {u: c for c, u in enumerate(solution.subspaces)}
+        position = [number.get(u) for u in subspaces]
+        structural.append([0.0 if c is None else scale * solution.variance[c] for c in position])
+        overall.append([0.0 if c is None else scale * solution.covariance[c] for c in position])
+        residual.append(scale * solution.covariance[~is_kept(solution, subspaces)].sum())
+        divisor.append(variance)
+    one = output_names is None
+    sensitivity = Sensitivity(
+        subspaces,
+        np.array(structural).T[:, 0] if one else np.array(structural).T,
+        np.array(overall).T[:, 0] if one else np.array(overall).T,
+        residual[0] if one else np.array(residual),
+        divisor[0] if one else np.array(divisor),
+        feature_names,
+        output_names,
+    )
+    return Decomposition(dictionary, tuple(solutions), subspaces, sensitivity, feature_names, output_names, bounds)

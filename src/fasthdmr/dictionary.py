@@ -1,0 +1,172 @@
+"""Dictionaries: feature columns, each labelled with its subspace, and what crosses into C++ about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from operator import index as as_int
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array
+
+from fasthdmr import _core
+from fasthdmr.forest import Forest
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Subspace = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The subspaces of one output's dictionary, and which of them each column belongs to.
+
+    Attributes
+    ----------
+    subspaces : list of tuple of int
+        Sorted by order, then lexicographically; the constant is none of them.
+    column_subspace : ndarray of shape (b,), int64
+        Index into `subspaces`, rising.
+    """
+
+    subspaces: list[Subspace]
+    column_subspace: Integers
+
+
+class Dictionary(Protocol):
+    """What a decomposition needs in order to be evaluated at new rows."""
+
+    def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
+        """Return (N, C): columns (1, B) at the rows times weights (1 + b, C)."""
+        ...
+
+    def embed(self, subspace: Subspace, values: Floats) -> Floats:
+        """Return rows that have the given values of the variables of a subspace."""
+        ...
+
+
+class TreeDictionary:
+    """The groups of trees of one or several forests: one column a forest and subspace (spec 4, by tree).
+
+    Parameters
+    ----------
+    forests : sequence of Forest
+        With the same numbers of features and outputs.
+    """
+
+    def __init__(self, forests: Sequence[Forest]) -> None:
+        self.forests = tuple(forests)
+        self.n_features = self.forests[0].n_features
+        self.n_outputs = self.forests[0].n_outputs
+
+    @cached_property
+    def columns(self) -> list[_core.TreeColumns]:
+        """The C++ columns of each output; they are not pickled but made again."""
+        cores = [forest.core for forest in self.forests]
+        return [_core.TreeColumns(cores, output) for output in range(self.n_outputs)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "columns"}
+
+    def labels(self, output: int) -> Labels:
+        """Return the labels of the columns of one output."""
+        columns = self.columns[output]
+        return Labels(columns.subspaces, columns.column_subspace)
+
+    def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
+        """Return the columns (1, B) at the rows times weights, (N, C), without forming B."""
+        return self.columns[output].evaluate(
+            rows,
+            begin=weights.indptr.astype(np.int64),
+            column=weights.indices.astype(np.int64),
+            weight=weights.data,
+            n_threads=n_threads,
+        )
+
+    def embed(self, subspace: Subspace, values: Floats) -> Floats:
+        """Return rows with the given values; the other variables, on which nothing depends, are 0."""
+        _check_width(values, len(subspace), f"The component {subspace}")
+        rows = np.zeros((len(values), self.n_features))
+        rows[:, list(subspace)] = values
+        return rows
+
+
+class ArrayDictionary:
+    """Columns that the caller computes: an (N, b) matrix in the caller's order.
+
+    Parameters
+    ----------
+    subspaces : sequence of tuple of int
+        One a column.
+    """
+
+    def __init__(self, subspaces: Sequence[Subspace]) -> None:
+        self.n_columns = len(subspaces)
+        self.constant = [j for j, u in enumerate(subspaces) if not u]
+        self.order = sorted((j for j, u in enumerate(subspaces) if u), key=lambda j: (len(subspaces[j]), subspaces[j]))
+        distinct = sorted({u for u in subspaces if u}, key=lambda u: (len(u), u))
+        numbers = {u: s for s, u in enumerate(distinct)}
+        column_subspace = np.array([numbers[subspaces[j]] for j in self.order], dtype=np.int64)
+        self.labels = Labels(distinct, column_subspace)
+
+    def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
+        """Return (1, columns in their order) times weights, (N, C)."""
+        design = np.column_stack([np.ones(len(rows)), np.asarray(rows, dtype=np.float64)[:, self.order]])
+        result: Floats = design @ weights
+        return result
+
+    def embed(self, subspace: Subspace, values: Floats) -> Floats:
+        """Return the values, which are columns of the dictionary already."""
+        _check_width(values, self.n_columns, "A component of a dictionary of columns")
+        return values
+
+
+def _check_width(values: Floats, expected: int, what: str) -> None:
+    if values.ndim != 2 or values.shape[1] != expected:
+        raise ValueError(f"{what} takes an array of shape (N, {expected}), got {values.shape}.")
+
+
+def as_subspace(variables: Any, feature_names: Sequence[str], *, what: str = "subspace") -> Subspace:
+    """Return the sorted column indices of variables given by index or by name.
+
+    Parameters
+    ----------
+    variables : int, str, or sequence of int or str
+    feature_names : sequence of str
+    what : str
+        What the variables are, for the error.
+
+    Returns
+    -------
+    tuple of int
+
+    Raises
+    ------
+    ValueError
+        If a variable does not exist or is named twice.
+
+    Examples
+    --------
+    >>> as_subspace(["b", 0], ["a", "b"])
+    (0, 1)
+    """
+    if isinstance(variables, str) or not np.iterable(variables):
+        variables = [variables]
+    names = list(feature_names)
+    result = []
+    for variable in variables:
+        if isinstance(variable, str):
+            if variable not in names:
+                raise ValueError(f"{what} names {variable!r}, which is not one of the variables {names}.")
+            result.append(names.index(variable))
+        else:
+            number = as_int(variable)
+            if not 0 <= number < len(names):
+                raise ValueError(f"{what} has the variable {number}, but there are {len(names)}, from 0.")
+            result.append(number)
+    if len(set(result)) < len(result):
+        raise ValueError(f"{what} names a variable twice: {variables!r}.")
+    return tuple(sorted(result))

@@ -1,0 +1,132 @@
+"""From a triangle to component functions: the b x b algebra of spec 3, done in C++."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgWarning
+from scipy.sparse import csc_array
+from threadpoolctl import threadpool_limits
+
+from fasthdmr import _core
+from fasthdmr.dictionary import Labels, Subspace
+
+Floats = NDArray[np.float64]
+
+RANK_TOLERANCE = 1e-12
+"""Columns, scaled to unit norm, count as dependent below this."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The hierarchically orthogonal components of one output.
+
+    Attributes
+    ----------
+    subspaces : list of tuple of int, length C
+    weights : csc_array of shape (1 + b, C)
+        The components over the columns (1, B).
+    constant : float
+        f_0.
+    variance, covariance : ndarray of shape (C,)
+        Var(f_u) and Cov(f_u, f).
+    total : float
+        Var(f).
+    beta : ndarray of shape (1 + b,)
+        The black box over the columns (1, B).
+    rank : int
+        Numerical rank of the columns (1, B).
+    is_constant : bool
+        Whether the black box varies by no more than rounding.
+    """
+
+    subspaces: list[Subspace]
+    weights: csc_array
+    constant: float
+    variance: Floats
+    covariance: Floats
+    total: float
+    beta: Floats
+    rank: int
+    is_constant: bool
+
+    @property
+    def black_box(self) -> csc_array:
+        """F itself, as one more component."""
+        return csc_array(self.beta[:, None])
+
+    def reduced(self, kept: NDArray[np.bool_]) -> csc_array:
+        """f_0 plus the kept components, as one more component."""
+        weights = self.weights @ kept.astype(np.float64)
+        weights[0] += self.constant
+        return csc_array(weights[:, None])
+
+
+def solve(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> Solution:
+    """Decompose f = beta_0 + B beta by the top-down pass of spec 3.
+
+    Parameters
+    ----------
+    triangle : ndarray of shape (1 + b, 1 + b)
+        R of the QR of the weighted columns (1, B), weights summing to 1.
+    labels : Labels
+    beta : ndarray of shape (1 + b,)
+    n_threads : int
+
+    Returns
+    -------
+    Solution
+
+    Warns
+    -----
+    LinAlgWarning
+        If the columns are linearly dependent; components are then those of least norm.
+    """
+    p = len(beta)
+    with threadpool_limits(1, user_api="blas"):
+        result = _core.top_down(
+            np.asfortranarray(triangle),
+            labels.subspaces,
+            labels.column_subspace,
+            np.ascontiguousarray(beta),
+            RANK_TOLERANCE,
+            n_threads,
+        )
+    if result["rank"] < p:
+        warnings.warn(
+            f"The {p} feature columns, the constant included, have numerical rank {result['rank']} (relative tolerance "
+            f"{RANK_TOLERANCE:g}): components that depend on each other are not unique, and those of least norm are "
+            "returned, which share equally. More rows, or fewer collinear variables, make them unique.",
+            LinAlgWarning,
+            stacklevel=2,
+        )
+    begin = result["begin"]
+    # Root mean square of the largest term of f: what its variation has to be compared with.
+    scale = float(np.max(np.abs(beta) * np.linalg.norm(triangle, axis=0), initial=0.0))
+    return Solution(
+        subspaces=labels.subspaces,
+        weights=csc_array((result["weight"], result["column"], begin), shape=(p, len(begin) - 1)),
+        constant=result["constant"],
+        variance=result["variance"],
+        covariance=result["covariance"],
+        total=result["total"],
+        beta=beta,
+        rank=result["rank"],
+        is_constant=bool(np.sqrt(result["total"]) <= RANK_TOLERANCE * scale),
+    )
+
+
+def eta_and_nu(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> tuple[Floats, Floats]:
+    """Return A, whose columns are the eta, and nu with A nu = beta (spec 3; arguments as for `solve`)."""
+    with threadpool_limits(1, user_api="blas"):
+        return _core.a_and_nu(
+            np.asfortranarray(triangle),
+            labels.subspaces,
+            labels.column_subspace,
+            np.ascontiguousarray(beta),
+            RANK_TOLERANCE,
+            n_threads,
+        )
