@@ -1,0 +1,63 @@
+"""High Dimensional Model Representation of tree ensembles.
+
+A model f(x) is written as f0 + sum f_i(x_i) + sum f_ij(x_i, x_j) + ..., with hierarchically orthogonal components,
+also when the inputs are correlated: what each variable and interaction does, and how much it matters.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fasthdmr import datasets, plotting
+    from fasthdmr.columns import decompose
+    from fasthdmr.forest import Forest
+    from fasthdmr.loaders import load_forest
+    from fasthdmr.sensitivity import Sensitivity
+    from fasthdmr.tree_hdmr import TreeHDMR
+
+__all__ = ["Forest", "Sensitivity", "TreeHDMR", "build_config", "datasets", "decompose", "load_forest", "plotting"]
+
+__version__ = version("fasthdmr")
+
+# Imported when first used: scikit-learn brings pandas along where it is installed.
+_HOMES = {
+    "Forest": "fasthdmr.forest",
+    "Sensitivity": "fasthdmr.sensitivity",
+    "TreeHDMR": "fasthdmr.tree_hdmr",
+    "decompose": "fasthdmr.columns",
+    "load_forest": "fasthdmr.loaders",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in __all__:
+        return import_module(f"fasthdmr.{name}")
+    raise AttributeError(f"module 'fasthdmr' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def build_config() -> dict[str, Any]:
+    """Return how the core was built, the versions it runs with, and the code path chosen for this CPU.
+
+    Returns
+    -------
+    dict
+        "compiler", "cpp_standard", "pybind11", "code_path" ("baseline", "avx2" or "avx512"), and the versions of
+        "fasthdmr", "numpy", "scipy", "scikit-learn".
+
+    Examples
+    --------
+    >>> build_config()["code_path"] in ("baseline", "avx2", "avx512")
+    True
+    """
+    core = import_module("fasthdmr._core")
+    versions = {name: version(name) for name in ("fasthdmr", "numpy", "scipy", "scikit-learn")}
+    return {**core.build_config(), **versions}

@@ -1,0 +1,108 @@
+"""The tree models that a TreeHDMR explains: made, fitted if they are not, and loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from fasthdmr.forest import Forest
+from fasthdmr.loaders import load_forest
+
+
+def default_members(random_state: Any) -> list[Any]:
+    """Return the paper's I_3, unfitted: gradient boosting of depth 1, 2 and 3."""
+    from sklearn.ensemble import GradientBoostingRegressor
+
+    return [GradientBoostingRegressor(max_depth=depth, random_state=random_state) for depth in (1, 2, 3)]
+
+
+def as_members(estimators: Any, random_state: Any) -> list[Any]:
+    """Return the list of models that the parameter `estimators` means.
+
+    Examples
+    --------
+    >>> [member.max_depth for member in as_members(None, 0)]
+    [1, 2, 3]
+    """
+    if estimators is None:
+        return default_members(random_state)
+    if isinstance(estimators, Sequence) and not isinstance(estimators, str | bytes):
+        if len(estimators) == 0:
+            raise ValueError("estimators is an empty list. Pass at least one tree model, or None.")
+        return list(estimators)
+    return [estimators]
+
+
+def is_fitted(member: Any) -> bool:
+    """Return whether a model is fitted; what is no estimator at all is left to the loader to refuse."""
+    if isinstance(member, Forest) or not hasattr(member, "fit"):
+        return True
+    try:
+        check_is_fitted(member)
+    except NotFittedError:
+        return False
+    return True
+
+
+def fit_member(member: Any, X: NDArray[Any], y: Any, sample_weight: Any) -> Any:
+    """Return a fitted clone."""
+    if sample_weight is None:
+        return clone(member).fit(X, y)
+    if not has_fit_parameter(member, "sample_weight"):
+        raise ValueError(
+            f"sample_weight was passed, but {type(member).__name__}.fit does not take it. Fit the model yourself "
+            "and pass it fitted."
+        )
+    return clone(member).fit(X, y, sample_weight=sample_weight)
+
+
+def load_members(members: Sequence[Any], n_features: int, feature_names: Sequence[str] | None) -> list[Forest]:
+    """Load fitted models, and check that they speak of the same variables and outputs.
+
+    Raises
+    ------
+    ValueError
+        If numbers of features or outputs, or feature names, disagree.
+    """
+    forests = [load_forest(member) for member in members]
+    for forest in forests:
+        if forest.n_features != n_features:
+            raise ValueError(
+                f"X has {n_features} features, but the model is expecting {forest.n_features} features as input."
+            )
+        if forest.n_outputs != forests[0].n_outputs:
+            raise ValueError(
+                f"The models have {[f.n_outputs for f in forests]} outputs; all must have the same number."
+            )
+        names = forest.feature_names
+        if feature_names is not None and names is not None and list(feature_names) != list(names):
+            raise ValueError(
+                "The feature names should match those that were passed during fit of the model: "
+                f"expected {list(names)}, got {list(feature_names)}."
+            )
+    return forests
+
+
+def variable_names(forests: Sequence[Forest], feature_names: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the names of the variables: those of X, else those of a model, else "x0", "x1" and so on."""
+    for names in (feature_names, *(forest.feature_names for forest in forests)):
+        if names is not None:
+            return tuple(str(name) for name in names)
+    return tuple(f"x{i}" for i in range(forests[0].n_features))
+
+
+def sample_bounds(X: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the 1st and 99th percentile of every column, from at most 10,000 evenly spaced rows, (n, 2)."""
+    rows = np.asarray(X[:: max(1, len(X) // 10_000)], dtype=np.float64)
+    bounds = np.zeros((rows.shape[1], 2))
+    for j, column in enumerate(rows.T):
+        present = column[np.isfinite(column)]
+        if len(present):
+            bounds[j] = np.percentile(present, [1, 99])
+    return bounds
