@@ -1,0 +1,8 @@
+"""``python -m fasthdmr`` is the ``fasthdmr`` command."""
+
+import sys
+
+from fasthdmr.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())
