@@ -24,6 +24,9 @@ Forest::Forest(const TreeArrays& a) : n_features_(a.n_features), n_outputs_(a.n_
     if (a.n_features < 1 || a.n_outputs < 1) throw Error("a forest needs at least one feature and one output");
     if (a.width != 1 && a.width != a.n_outputs) throw Error("leaf values must have 1 or n_outputs columns");
     if (a.tree_offsets[0] != 0 || a.tree_offsets[a.n_trees] != a.n_nodes) throw Error("tree offsets must span the nodes");
+    for (index t = 0; t < a.n_trees; ++t)
+        if (a.tree_offsets[t] >= a.tree_offsets[t + 1] || a.tree_offsets[t + 1] > a.n_nodes)
+            throw Error("tree " + std::to_string(t) + ": no nodes");
     offset_.assign(a.offset, a.offset + a.n_outputs);
     tree_begin_.reserve(a.n_trees + 1);
     tree_begin_.push_back(0);
@@ -38,7 +41,6 @@ Forest::Forest(const TreeArrays& a) : n_features_(a.n_features), n_outputs_(a.n_
 // Renumbers breadth first, so that siblings are neighbours. Every node has to be reached exactly once.
 void Forest::add_tree(const TreeArrays& a, index t) {
     const index begin = a.tree_offsets[t], size = a.tree_offsets[t + 1] - begin;
-    if (size < 1 || begin < 0 || begin + size > a.n_nodes) throw Error("tree " + std::to_string(t) + ": no nodes");
     if (size > std::numeric_limits<std::int32_t>::max()) throw Error("tree " + std::to_string(t) + ": too many nodes");
     if (a.width == 1 && (a.tree_output[t] < 0 || a.tree_output[t] >= a.n_outputs))
         throw Error("tree " + std::to_string(t) + ": no such output: " + std::to_string(a.tree_output[t]));
@@ -47,8 +49,12 @@ void Forest::add_tree(const TreeArrays& a, index t) {
     std::vector<std::int32_t> level{0};
     order.reserve(size);
     level.reserve(size);
-    const auto check = [&](std::int64_t child) {
-        if (child < 1 || child >= size || index(order.size()) >= size) throw Error(where(t, child) + "not a tree");
+    std::vector<char> seen(size, 0);
+    const auto visit = [&](std::int64_t child, std::int32_t depth) {
+        if (child < 1 || child >= size || seen[child]) throw Error(where(t, child) + "not a tree");
+        seen[child] = 1;
+        order.push_back(child);
+        level.push_back(depth);
     };
     for (index k = 0; k < index(order.size()); ++k) {
         const index m = begin + order[k];
@@ -59,11 +65,8 @@ void Forest::add_tree(const TreeArrays& a, index t) {
                 throw Error(where(t, order[k]) + "no such feature: " + std::to_string(a.feature[m]));
             if (std::isnan(a.threshold[m])) throw Error(where(t, order[k]) + "the threshold is NaN");
             node = {largest_float_not_above(a.threshold[m]), std::int32_t(a.feature[m]), std::int32_t(order.size())};
-            for (const std::int64_t child : {left, right}) {
-                check(child);
-                order.push_back(child);
-                level.push_back(level[k] + 1);
-            }
+            visit(left, level[k] + 1);
+            visit(right, level[k] + 1);
         }
         nodes_.push_back(node);
         missing_left_.push_back(a.missing_left[m]);

@@ -1,0 +1,1 @@
+"""Benchmarks (`python -m bench`) and the paper's tables and figures (`python -m bench.paper`)."""

@@ -1,0 +1,1 @@
+"""One file a problem: its data, its contenders, its table."""

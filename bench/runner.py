@@ -1,0 +1,143 @@
+"""Time contenders fairly: every contender in a forked child of its own, their runs interleaved, medians."""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+Arrays = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One row of a table: `run(prepare())` is measured, `prepare` is not.
+
+    `summary` turns the result of a run into named arrays, which are compared between contenders.
+    """
+
+    name: str
+    stage: str
+    run: Callable[[Any], Any]
+    prepare: Callable[[], Any] = lambda: None
+    summary: Callable[[Any], Arrays] = lambda result: {}
+
+
+@dataclass
+class Measurement:
+    """What a contender did: seconds of timed runs, peak bytes above its input, its summary or its failure."""
+
+    contender: Contender
+    seconds: list[float] = field(default_factory=list)
+    peak: int = 0
+    summary: Arrays = field(default_factory=dict)
+    failure: str = ""
+
+    @property
+    def median(self) -> float:
+        """The median of the timed runs, in seconds."""
+        return median(self.seconds) if self.seconds else float("nan")
+
+
+def _status(field_name: str) -> int:
+    """Read a size of this process from Linux, in bytes."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field_name + ":"):
+            return int(line.split()[1]) * 1024
+    raise OSError(f"no {field_name} in /proc/self/status")
+
+
+def peak_above(run: Callable[[], Any]) -> tuple[Any, int]:
+    """Return the result of `run` and by how many bytes the resident memory rose above its size before.
+
+    Where Linux lets us reset the high-water mark, this is exact to a page. Elsewhere it is by how much
+    ru_maxrss rose, which misses what fits below an earlier peak of the process.
+    """
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+        before = _status("VmRSS")
+        result = run()
+        return result, max(0, _status("VmHWM") - before)
+    except OSError:
+        unit = 1 if sys.platform == "darwin" else 1024
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        result = run()
+        return result, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * unit
+
+
+def _serve(contender: Contender, pipe: Any) -> None:
+    """Run in the child: a first run for the peak and the summary, then one timed run a request."""
+    try:
+        prepared = contender.prepare()
+        result, peak = peak_above(lambda: contender.run(prepared))
+        pipe.send((peak, contender.summary(result)))
+        del result
+        while True:
+            pipe.recv()
+            start = time.perf_counter()
+            contender.run(prepared)
+            pipe.send(time.perf_counter() - start)
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        pipe.send(f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})")
+
+
+def _ask(pipe: Any, measurement: Measurement) -> Any:
+    """Return the child's next answer; a failure is written down and gives None."""
+    try:
+        answer = pipe.recv()
+    except (EOFError, OSError):
+        answer = "the process died"
+    if isinstance(answer, str):
+        measurement.failure = answer
+        return None
+    return answer
+
+
+def _start(contender: Contender) -> tuple[Any, Any]:
+    """Fork a child for a contender; return it and our end of its pipe."""
+    fork = multiprocessing.get_context("fork")
+    here, there = fork.Pipe()
+    # Not a daemon: joblib grants those one thread only.
+    process = fork.Process(target=_serve, args=(contender, there))
+    with warnings.catch_warnings():
+        # Python warns of threads at a fork; those of BLAS survive it, and no other runs here.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        process.start()
+    there.close()
+    return process, here
+
+
+def measure(contenders: list[Contender], repeats: int) -> list[Measurement]:
+    """Run every contender once to warm up (peak, summary), then `repeats` times in turn with the others."""
+    measurements = [Measurement(contender) for contender in contenders]
+    children: list[tuple[Any, Any]] = []
+    try:
+        for measurement in measurements:
+            children.append(_start(measurement.contender))
+            answer = _ask(children[-1][1], measurement)
+            if answer is not None:
+                measurement.peak, measurement.summary = answer
+        for _ in range(repeats):
+            for (_, pipe), measurement in zip(children, measurements, strict=True):
+                if not measurement.failure:
+                    pipe.send("again")
+                    seconds = _ask(pipe, measurement)
+                    if seconds is not None:
+                        measurement.seconds.append(seconds)
+    finally:
+        for process, pipe in children:
+            process.terminate()
+            process.join()
+            pipe.close()
+    return measurements

@@ -1,0 +1,174 @@
+"""The benchmark suite in a tiny configuration: it runs, its reference is right, it flags what is wrong."""
+
+import json
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tolerance import assert_close
+
+pytest.importorskip("bench", reason="the benchmarks are in the source tree only: run `python -m pytest` there")
+
+from bench import data, models, report
+from bench.contenders import numpy_reference
+from bench.paper import cali, ishigami, rf_claim, scsa_ishi
+from bench.paper.options import Options
+from bench.problems import trees
+from bench.runner import Contender, measure
+
+GOLDEN = json.loads((Path(__file__).parent / "golden" / "algebra.json").read_text())
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("FASTHDMR_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def sample():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 4))
+    X[:, 1] += 0.5 * X[:, 0]
+    y = X[:, 0] + X[:, 1] * X[:, 2] + 0.1 * rng.standard_normal(300)
+    return X, y
+
+
+def test_ours_agrees_with_the_reference(sample):
+    X, y = sample
+    measurements = measure(trees.contenders(models.boosted(X, y, n_trees=20), X, y), repeats=1)
+    assert [m.failure for m in measurements] == [""] * len(measurements)
+    truth = next(m.summary for m in measurements if m.contender.name == "NumPy reference")
+    for measurement in measurements:
+        found = trees.errors(measurement, truth)
+        assert not any(trees.is_wrong(name, error) for name, error in found.items())
+        if measurement.contender.name.startswith("ours"):
+            assert found
+    text = trees.result_table(measurements, truth["features"].shape)
+    assert "WRONG" not in text and "failed" not in text
+
+
+def test_a_wrong_answer_is_flagged(sample):
+    X, y = sample
+    reference = numpy_reference.contenders(models.boosted(X, y, n_trees=5), X, y, alpha=1.0)[0]
+    fast = Contender("fast", reference.stage, run=reference.run, summary=lambda result: {"features": result[1]})
+    text = trees.result_table(measure([reference, fast], repeats=1), (300, 10))
+    assert "WRONG" in next(line for line in text.splitlines() if "fast" in line)
+
+
+def test_a_failing_contender_says_why_and_stops_nothing():
+    def fails(_):
+        raise ValueError("no such thing")
+
+    rows = [
+        Contender("raises", "fit", run=fails),
+        Contender("dies", "fit", run=lambda _: os._exit(1)),
+        Contender("runs", "fit", run=lambda prepared: prepared, prepare=lambda: np.ones(3)),
+    ]
+    raises, dies, runs = measure(rows, repeats=2)
+    assert "ValueError: no such thing" in raises.failure
+    assert "died" in dies.failure
+    assert not runs.failure and len(runs.seconds) == 2
+    assert "no such thing" in trees.result_table([raises, dies, runs], (10, 1))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux can reset the peak of a process")
+def test_peak_memory_is_what_a_run_allocates():
+    (found,) = measure([Contender("50 MB", "", run=lambda _: np.ones(50_000_000, np.uint8).sum())], repeats=0)
+    assert 49e6 < found.peak < 60e6
+
+
+def test_the_reference_decomposes_the_model(sample):
+    X, y = sample
+    fitted = models.boosted(X, y, n_trees=10)
+    reference, components, indices = numpy_reference.fit(fitted, X)
+    output = sum(model.predict(X) for model in fitted)
+    residue = output - components.sum(axis=1)
+    assert_close(residue - residue.mean(), np.zeros(len(X)), 1e-9)
+    assert_close(indices[len(indices) // 2 :].sum(), 1.0, 1e-10)
+    subspaces, _ = reference.components(np.ones(len(reference.labels) - 1))
+    for u, component in zip(subspaces, components.T, strict=True):
+        lower = [label != u and set(label) < set(u) for label in reference.labels]
+        inner = reference.B[:, lower].T @ component
+        scale = np.linalg.norm(reference.B[:, lower], axis=0) * np.linalg.norm(component)
+        assert np.all(np.abs(inner) <= 1e-9 * scale)
+
+
+def test_models_are_fitted_once(sample, cache):
+    X, y = sample
+    first = models.boosted(X, y, depths=(2,), n_trees=5)[0]
+    (path,) = cache.iterdir()
+    written = path.stat().st_mtime_ns
+    again = models.boosted(X, y, depths=(2,), n_trees=5)[0]
+    assert path.stat().st_mtime_ns == written
+    assert np.array_equal(first.predict(X), again.predict(X))
+    models.boosted(X, y, depths=(2,), n_trees=6)
+    models.boosted(X, y + 1, depths=(2,), n_trees=5)
+    assert len(list(cache.iterdir())) == 3
+
+
+@pytest.mark.skipif(data.california_file() is None, reason="no california_housing.csv: set FASTHDMR_DATA")
+def test_california_is_standardised():
+    X, y, names = data.california()
+    assert X.shape == (20640, 8) and names[0] == "MedInc" and names[-1] == "Longitude"
+    table = np.column_stack([X, y])
+    assert_close(table.std(axis=0), np.ones(9), 1e-12)
+    assert np.all(np.abs(table.mean(axis=0)) < 1e-11)
+
+
+def test_ishigami_is_the_golden_one():
+    golden = GOLDEN["6_ishigami"]
+    exact = ishigami.exact_indices()
+    assert_close([exact[(0,)], exact[(1,)], exact[(0, 2)]], [golden["S1"], golden["S2"], golden["S13"]])
+    X, y = ishigami.sample(200_000, seed=0)
+    f1, f2 = ishigami.main_effects(X)
+    # Monte Carlo: the standard error of these variances is below 0.4 %.
+    variances = [y.var(), f1.var(), f2.var()]
+    for found, exact_variance in zip(variances, [golden["V"], golden["V1"], golden["V2"]], strict=True):
+        assert abs(found / exact_variance - 1) < 0.02
+    point = golden["at_point"]
+    assert_close([f[0] for f in ishigami.main_effects(np.array([point["x"]]))], [point["f1"], point["f2"]])
+
+
+def test_the_papers_numbers_are_copied_right():
+    for Sa, Sb, S, *_ in scsa_ishi.PAPER.values():
+        assert abs(Sa + Sb - S) < 0.0101
+    for Sa, Sb, S in cali.PAPER.values():
+        assert abs(Sa + Sb - S) < 2e-4
+    assert abs(sum(T for T, _ in cali.PAPER_TOTALS.values()) - cali.PAPER_SUMS[3]) < 1e-3
+
+
+def test_the_ishigami_table(monkeypatch, capsys):
+    monkeypatch.setattr(scsa_ishi, "member", lambda kind, depth, n, X, y: ishigami.member(kind, depth, 30, X, y))
+    scsa_ishi.run(Options(realisations=1, quick=True))
+    lines = capsys.readouterr().out.splitlines()
+    assert sum("exact" in line for line in lines) == len(scsa_ishi.SUBSPACES)
+
+
+def test_the_california_table(sample, monkeypatch, capsys):
+    X, y = np.hstack([sample[0], sample[0][::-1]]), sample[1]
+    monkeypatch.setattr(cali, "california", lambda: (X, y, tuple(cali.PAPER_TOTALS)))
+    monkeypatch.setattr(cali, "boosted", lambda X, y, n_trees: models.boosted(X, y, n_trees=10))
+    cali.run(Options(quick=True))
+    assert "all components" in capsys.readouterr().out
+
+
+def test_the_claim_on_forests(monkeypatch, capsys):
+    small = replace(rf_claim.BASE, n_trees=200, n_rows=1000)
+    monkeypatch.setattr(rf_claim, "SETTINGS", [small, replace(small, depths=(1, 2, None))])
+    rf_claim.run(Options(realisations=1, quick=True))
+    assert "Does RF lose more?" in capsys.readouterr().out
+    made_up = {"rf": np.array([[0.3, 0.2], [0.33, 0.4]]), "gbr": np.array([[0.1, 0.1], [np.nan, np.nan]])}
+    text = rf_claim.answer(made_up)
+    assert "yes: its error is the larger in 2 of 2 cases" in text
+    assert "f_1 is insensitive" in text and "f_2 is sensitive" in text
+
+
+def test_tables_are_aligned():
+    lines = report.table(["a", "b", "c"], [["long name", "x", "1"], ["y", "z", "1000"]]).splitlines()
+    assert lines[1] == "---------  -  ----"
+    assert [len(line) for line in lines] == [18] * 4
+    assert report.relative_error(np.ones(2), np.ones(3)) == float("inf")
