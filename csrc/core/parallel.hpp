@@ -31,7 +31,8 @@ void parallel_for(index n_tasks, int n_threads, const Task& task) {
     };
 
     std::vector<std::thread> threads;
-    const index extra = std::min<index>(n_threads, n_tasks) - 1;
+    const index extra = std::max<index>(0, std::min<index>(n_threads, n_tasks) - 1);
+    threads.reserve(extra);
     for (index t = 0; t < extra; ++t) {
         // A machine that refuses another thread is no reason to fail: the ones that run do the work.
         try {

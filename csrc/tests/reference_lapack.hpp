@@ -1,0 +1,10 @@
+// Slow, readable stand-ins for the LAPACK routines that the core calls: only what the core relies on.
+#pragma once
+
+#include "lapack.hpp"
+
+namespace fasthdmr {
+
+Lapack reference_lapack();
+
+}  // namespace fasthdmr

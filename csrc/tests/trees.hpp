@@ -1,0 +1,154 @@
+// Trees as a loader would hand them over, random ones, and a slow walk through the original arrays.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "forest.hpp"
+#include "groups.hpp"
+#include "matrix.hpp"
+#include "random.hpp"
+
+namespace fasthdmr {
+
+// Whatever must be ignored (a leaf's test, an inner node's value) is invalid.
+struct TreeNode {
+    std::int64_t left = -1, right = -1, feature = -2;
+    double threshold = std::numeric_limits<double>::quiet_NaN();
+    bool missing_left = false;
+    std::vector<double> value;
+};
+using Tree = std::vector<TreeNode>;
+
+inline TreeNode leaf(std::vector<double> value) {
+    TreeNode node;
+    node.value = std::move(value);
+    return node;
+}
+
+inline TreeNode split(std::int64_t feature, double threshold, std::int64_t left, std::int64_t right, bool missing_left = false) {
+    return {left, right, feature, threshold, missing_left, {}};
+}
+
+struct Trees {
+    index n_features = 1, n_outputs = 1, width = 1;
+    std::vector<double> offset{0.0};
+    std::vector<std::int64_t> tree_offsets{0}, left, right, feature, tree_output;
+    std::vector<double> threshold, value;
+    std::vector<std::uint8_t> missing_left;
+
+    Trees() = default;
+    Trees(index features, index outputs, index width_)
+        : n_features(features), n_outputs(outputs), width(width_), offset(outputs, 0.0) {}
+
+    Trees& add(const Tree& tree, index output = 0) {
+        for (TreeNode node : tree) {
+            left.push_back(node.left);
+            right.push_back(node.right);
+            feature.push_back(node.feature);
+            threshold.push_back(node.threshold);
+            missing_left.push_back(node.missing_left);
+            node.value.resize(width, std::numeric_limits<double>::quiet_NaN());
+            value.insert(value.end(), node.value.begin(), node.value.end());
+        }
+        tree_offsets.push_back(index(left.size()));
+        tree_output.push_back(output);
+        return *this;
+    }
+
+    TreeArrays arrays() const {
+        return {n_features, n_outputs, n_trees(), index(left.size()), width, tree_offsets.data(), left.data(), right.data(),
+                feature.data(), threshold.data(), missing_left.data(), value.data(), tree_output.data(), offset.data()};
+    }
+    Forest forest() const { return Forest(arrays()); }
+    index n_trees() const { return index(tree_output.size()); }
+
+    // What tree t adds to an output at row i: x is cast to float32 and goes left if x <= threshold in double.
+    double walk(index t, const Matrix& x, index i, index output) const {
+        const index root = tree_offsets[t];
+        if (width == 1 && tree_output[t] != output) return 0.0;
+        index m = root;
+        while (left[m] != -1) {
+            const float at = float(x(i, feature[m]));
+            m = root + ((std::isnan(at) ? missing_left[m] != 0 : double(at) <= threshold[m]) ? left[m] : right[m]);
+        }
+        return value[m * width + (width > 1 ? output : 0)];
+    }
+
+    Subspace variables(index t) const {
+        Subspace found;
+        for (index m = tree_offsets[t]; m < tree_offsets[t + 1]; ++m)
+            if (left[m] != -1 && std::find(found.begin(), found.end(), feature[m]) == found.end())
+                found.push_back(std::int32_t(feature[m]));
+        std::sort(found.begin(), found.end());
+        return found;
+    }
+};
+
+// Numbers at which float32 and float64 disagree, and their neighbours in both.
+inline std::vector<double> awkward_values() {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    constexpr float float_infinity = std::numeric_limits<float>::infinity();
+    std::vector<double> values;
+    for (const double v : {0.0, 1e-320, 1e-46, double(std::numeric_limits<float>::denorm_min()), 1e-40, 0.1, double(0.1f),
+                           1.0 / 3.0, 1.0, 16777217.0, double(std::numeric_limits<float>::max()), 1e300, infinity})
+        for (const double s : {-v, v})
+            for (const double w : {s, std::nextafter(s, infinity), std::nextafter(s, -infinity),
+                                   double(std::nextafter(float(s), float_infinity)),
+                                   double(std::nextafter(float(s), -float_infinity))})
+                values.push_back(w);
+    return values;
+}
+
+// A tree of exactly this depth, its nodes in any order behind the root.
+class TreeGrower {
+public:
+    TreeGrower(Random& random, index n_features, index width, std::vector<double> thresholds)
+        : random_(random), n_features_(n_features), width_(width), thresholds_(std::move(thresholds)) {}
+
+    Tree grow(int depth) {
+        Tree tree;
+        grow(tree, depth, true);
+        return shuffled(tree);
+    }
+
+private:
+    std::int64_t grow(Tree& tree, int depth, bool full) {
+        const std::int64_t at = std::int64_t(tree.size());
+        if (depth == 0 || (!full && random_.happens(0.3))) {
+            std::vector<double> value(width_);
+            for (double& v : value) v = random_.uniform(-1.0, 1.0);
+            tree.push_back(leaf(value));
+            return at;
+        }
+        tree.push_back(split(random_.below(n_features_), random_.one_of(thresholds_), 0, 0, random_.happens(0.5)));
+        const bool left_full = full && random_.happens(0.5);
+        const std::int64_t left = grow(tree, depth - 1, left_full), right = grow(tree, depth - 1, full && !left_full);
+        tree[at].left = left;
+        tree[at].right = right;
+        return at;
+    }
+
+    Tree shuffled(const Tree& tree) {
+        std::vector<std::int64_t> place(tree.size());
+        for (std::size_t m = 0; m < tree.size(); ++m) place[m] = std::int64_t(m);
+        for (std::size_t m = tree.size() - 1; m > 1; --m) std::swap(place[m], place[1 + random_.below(index(m))]);
+        Tree result(tree.size());
+        for (std::size_t m = 0; m < tree.size(); ++m) {
+            TreeNode node = tree[m];
+            if (node.left != -1) {
+                node.left = place[node.left];
+                node.right = place[node.right];
+            }
+            result[place[m]] = node;
+        }
+        return result;
+    }
+
+    Random& random_;
+    index n_features_, width_;
+    std::vector<double> thresholds_;
+};
+
+}  // namespace fasthdmr
