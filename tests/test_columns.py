@@ -19,8 +19,8 @@ def test_columns_come_in_any_order_and_by_name():
     assert result.sensitivity.names == ["a", "b", "a b"]
     assert list(result.column_order) == [1, 2, 0]
     assert_close(result.predict(COLUMNS), COLUMNS @ COEF)
-    assert_close(result.solutions[0].beta, [0.5, 2.0, -1.0, 1.0])
-    assert_close(result.A @ result.nu, result.solutions[0].beta)
+    assert_close(result.coef, [2.0, -1.0, 1.0])
+    assert_close(result.A @ result.nu, [0.5, 2.0, -1.0, 1.0])
     component = result.component((0, 1))
     assert_close(component(COLUMNS), result.evaluate(COLUMNS)[:, 2])
     with pytest.raises(ValueError, match="dictionary of columns takes an array"):

@@ -207,7 +207,7 @@ def test_ridge_combines_the_columns_of_all_models():
     columns = np.column_stack([oracle.group_features(model, NEW) for model in MODELS])
     labels = [(u, m) for m, model in enumerate(MODELS) for _, u, _ in oracle.groups(model)]
     order = sorted(range(len(labels)), key=lambda j: (len(labels[j][0]), labels[j]))
-    combined = RIDGE.decomposition_.solutions[0].beta[0] + columns[:, order] @ RIDGE.coef_
+    combined = RIDGE.decomposition_.solutions[0].black_box[0, 0] + columns[:, order] @ RIDGE.coef_
     assert_close(RIDGE.predict(NEW), combined, 1e-9)
 
 

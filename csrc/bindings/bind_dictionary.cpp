@@ -2,7 +2,7 @@
 
 #include "dictionary.hpp"
 #include "moments.hpp"
-#include "pybind.hpp"
+#include "results.hpp"
 
 namespace fasthdmr {
 
@@ -70,18 +70,8 @@ py::array_t<double> array_triangle(const py::array& columns, const std::optional
 py::array_t<double> evaluate_array(const TreeColumns& trees, const py::array& x, const Integers& begin,
                                    const Integers& column, const Doubles& weight, int n_threads) {
     const Table table = as_table(x);
-    const index count = begin.size() - 1, entries = column.size(), p = index(trees.columns().size()) + 1;
-    vector(weight, entries, "weight");
-    Components components;
-    components.begin.assign(begin.data(), begin.data() + begin.size());
-    components.column.assign(column.data(), column.data() + entries);
-    components.weight.assign(weight.data(), weight.data() + entries);
-    if (count < 0 || components.begin.front() != 0 || components.begin.back() != entries ||
-        !std::is_sorted(components.begin.begin(), components.begin.end()))
-        throw Error("begin must rise from 0 to the number of entries");
-    for (const index j : components.column)
-        if (j < 0 || j >= p) throw Error("no such column: " + std::to_string(j));
-    auto out = column_major(table.rows, count);
+    const Components components = as_components(begin, column, weight, index(trees.columns().size()) + 1);
+    auto out = column_major(table.rows, components.count());
     double* data = out.mutable_data();
     py::gil_scoped_release release;
     evaluate(trees, table, components, data, n_threads);

@@ -1,5 +1,4 @@
-#include "hierarchy.hpp"
-#include "pybind.hpp"
+#include "results.hpp"
 
 namespace fasthdmr {
 
@@ -25,14 +24,7 @@ py::dict top_down_arrays(const FortranDoubles& r, const std::vector<Subspace>& s
         result = top_down(measure, beta_, n_threads);
         rank = numerical_rank(measure);
     }
-    py::dict out;
-    out["constant"] = result.constant;
-    out["begin"] = to_array(result.components.begin);
-    out["column"] = to_array(result.components.column);
-    out["weight"] = to_array(result.components.weight);
-    out["variance"] = to_array(result.variance);
-    out["covariance"] = to_array(result.covariance);
-    out["total"] = result.total;
+    py::dict out = to_dict(result);
     out["rank"] = rank;
     return out;
 }

@@ -95,9 +95,33 @@ void add_scaled(double factor, const double* x, index rows, double* out) {
     for (index r = 0; r < rows; ++r) out[r] += factor * x[r];
 }
 
+template <int Run>
+void add_row_products(const SparseRows& a, const SparseRows& b, const double* weight, index rows, double* g, index ld) {
+    const index a_values = a.runs * a.run, b_values = b.runs * Run;
+    for (index r = 0; r < rows; ++r) {
+        const double* av = a.values + r * a_values;
+        const double* bv = b.values + r * b_values;
+        const std::int32_t* b_start = b.starts + r * b.runs;
+        for (index i = 0; i < a_values; ++i) {
+            const double factor = weight[r] * av[i];
+            double* row = g + (a.starts[r * a.runs + i / a.run] + i % a.run) * ld;
+            for (index q = 0; q < b.runs; ++q)
+                for (int j = 0; j < Run; ++j) row[b_start[q] + j] += factor * bv[q * Run + j];
+        }
+    }
+}
+
+void add_products(const SparseRows& a, const SparseRows& b, const double* weight, index rows, double* g, index ld) {
+    if (b.run == 1) return add_row_products<1>(a, b, weight, rows, g, ld);
+    if (b.run == 2) return add_row_products<2>(a, b, weight, rows, g, ld);
+    if (b.run == 3) return add_row_products<3>(a, b, weight, rows, g, ld);
+    add_row_products<4>(a, b, weight, rows, g, ld);
+}
+
 }  // namespace
 
 extern const Kernels FASTHDMR_CONCAT(kernels_, FASTHDMR_ISA);
-const Kernels FASTHDMR_CONCAT(kernels_, FASTHDMR_ISA) = {FASTHDMR_STRING(FASTHDMR_ISA), add_shallow, add_deep, add_scaled};
+const Kernels FASTHDMR_CONCAT(kernels_, FASTHDMR_ISA) = {FASTHDMR_STRING(FASTHDMR_ISA), add_shallow, add_deep, add_scaled,
+                                                       add_products};
 
 }  // namespace fasthdmr

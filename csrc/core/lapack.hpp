@@ -13,6 +13,11 @@ struct Lapack {
                    double* work, int* lwork, int* info);
     // Pivoted QR.
     void (*dgeqp3)(int* m, int* n, double* a, int* lda, int* jpvt, double* tau, double* work, int* lwork, int* info);
+    // Cholesky factor, and the solution with it.
+    void (*dpotrf)(char* uplo, int* n, double* a, int* lda, int* info);
+    void (*dpotrs)(char* uplo, int* n, int* nrhs, double* a, int* lda, double* b, int* ldb, int* info);
+    // Eigenvalues of a symmetric matrix, rising.
+    void (*dsyev)(char* jobz, char* uplo, int* n, double* a, int* lda, double* w, double* work, int* lwork, int* info);
 };
 
 const Lapack& lapack();

@@ -25,4 +25,13 @@ struct ShallowTree {
     double leaf[8];
 };
 
+// Rows that touch a few stretches of neighbouring columns, all of one length: values (rows, runs, run), the first column
+// of each stretch (rows, runs).
+struct SparseRows {
+    const double* values;
+    const std::int32_t* starts;
+    index runs;
+    int run;
+};
+
 }  // namespace fasthdmr

@@ -79,3 +79,42 @@ def a_and_nu(
     n_threads: int,
 ) -> tuple[_Floats, _Floats]: ...
 def build_config() -> dict[str, Any]: ...
+
+class Spans:
+    def __init__(
+        self,
+        axes: list[tuple[int, int, list[float], bool]],
+        subspaces: list[tuple[int, ...]],
+        axes_of: list[list[int]],
+    ) -> None: ...
+    @property
+    def n_columns(self) -> int: ...
+    @property
+    def first_columns(self) -> _Integers: ...
+    def evaluate(
+        self, x: NDArray[Any], begin: _Integers, column: _Integers, weight: _Floats, n_threads: int
+    ) -> _Floats: ...
+
+class SpanMoments:
+    def top_down(self, own: list[int], rest: int, whole: int, smooth: bool, n_threads: int) -> dict[str, Any]: ...
+    def additive_rank(self, tolerance: float) -> tuple[int, int]: ...
+
+def tree_moments(
+    spans: Spans,
+    x: NDArray[Any],
+    *,
+    weight: _Floats | None,
+    outputs: list[tuple[TreeColumns, list[float], list[int], float, int]],
+    n_targets: int,
+    pairs: list[tuple[int, int]],
+    n_threads: int,
+) -> SpanMoments: ...
+def array_moments(
+    spans: Spans,
+    x: NDArray[Any],
+    *,
+    weight: _Floats | None,
+    values: NDArray[Any],
+    pairs: list[tuple[int, int]],
+    n_threads: int,
+) -> SpanMoments: ...

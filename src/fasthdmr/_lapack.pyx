@@ -2,7 +2,7 @@
 """SciPy's LAPACK, handed to the C++ core as a table of function pointers."""
 
 from cpython.pycapsule cimport PyCapsule_New
-from scipy.linalg.cython_lapack cimport dgelsy, dgeqp3, dtpqrt
+from scipy.linalg.cython_lapack cimport dgelsy, dgeqp3, dpotrf, dpotrs, dsyev, dtpqrt
 
 
 cdef extern from "lapack.hpp" namespace "fasthdmr":
@@ -11,11 +11,17 @@ cdef extern from "lapack.hpp" namespace "fasthdmr":
         void (*dgelsy)(int*, int*, int*, double*, int*, double*, int*, int*, double*, int*, double*, int*,
                        int*) noexcept nogil
         void (*dgeqp3)(int*, int*, double*, int*, int*, double*, double*, int*, int*) noexcept nogil
+        void (*dpotrf)(char*, int*, double*, int*, int*) noexcept nogil
+        void (*dpotrs)(char*, int*, int*, double*, int*, double*, int*, int*) noexcept nogil
+        void (*dsyev)(char*, char*, int*, double*, int*, double*, double*, int*, int*) noexcept nogil
 
 
 cdef Lapack table
 table.dtpqrt = dtpqrt
 table.dgelsy = dgelsy
 table.dgeqp3 = dgeqp3
+table.dpotrf = dpotrf
+table.dpotrs = dpotrs
+table.dsyev = dsyev
 
 routines = PyCapsule_New(&table, NULL, NULL)

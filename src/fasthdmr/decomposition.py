@@ -114,7 +114,7 @@ class Decomposition:
     @property
     def coef(self) -> Floats | list[Floats]:
         """The coefficients beta of the columns; one array an output."""
-        coef = [s.beta[1:] for s in self.solutions]
+        coef = [s.coef for s in self.solutions]
         return coef[0] if self.output_names is None else coef
 
     @property

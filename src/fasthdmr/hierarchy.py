@@ -27,18 +27,20 @@ class Solution:
     Attributes
     ----------
     subspaces : list of tuple of int, length C
-    weights : csc_array of shape (1 + b, C)
-        The components over the columns (1, B).
+    weights : csc_array of shape (p, C)
+        The components over the constant and the columns of the dictionary.
     constant : float
         f_0.
     variance, covariance : ndarray of shape (C,)
         Var(f_u) and Cov(f_u, f).
     total : float
         Var(f).
-    beta : ndarray of shape (1 + b,)
-        The black box over the columns (1, B).
+    black_box : csc_array of shape (p, 1)
+        The black box over the same columns.
+    coef : ndarray of shape (b,)
+        The coefficients beta of the columns that it is made of.
     rank : int
-        Numerical rank of the columns (1, B).
+        Numerical rank of the columns that were solved for.
     is_constant : bool
         Whether the black box varies by no more than rounding.
     """
@@ -49,14 +51,10 @@ class Solution:
     variance: Floats
     covariance: Floats
     total: float
-    beta: Floats
+    black_box: csc_array
+    coef: Floats
     rank: int
     is_constant: bool
-
-    @property
-    def black_box(self) -> csc_array:
-        """F itself, as one more component."""
-        return csc_array(self.beta[:, None])
 
     def reduced(self, kept: NDArray[np.bool_]) -> csc_array:
         """f_0 plus the kept components, as one more component."""
@@ -113,7 +111,8 @@ def solve(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> Sol
         variance=result["variance"],
         covariance=result["covariance"],
         total=result["total"],
-        beta=beta,
+        black_box=csc_array(beta[:, None]),
+        coef=beta[1:],
         rank=result["rank"],
         is_constant=bool(np.sqrt(result["total"]) <= RANK_TOLERANCE * scale),
     )

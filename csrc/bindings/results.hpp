@@ -1,0 +1,36 @@
+// Components and decompositions as arrays, and back.
+#pragma once
+
+#include "hierarchy.hpp"
+#include "pybind.hpp"
+
+namespace fasthdmr {
+
+inline Components as_components(const Integers& begin, const Integers& column, const Doubles& weight, index n_columns) {
+    const index count = begin.size() - 1, entries = column.size();
+    vector(weight, entries, "weight");
+    Components components;
+    components.begin.assign(begin.data(), begin.data() + begin.size());
+    components.column.assign(column.data(), column.data() + entries);
+    components.weight.assign(weight.data(), weight.data() + entries);
+    if (count < 0 || components.begin.front() != 0 || components.begin.back() != entries ||
+        !std::is_sorted(components.begin.begin(), components.begin.end()))
+        throw Error("begin must rise from 0 to the number of entries");
+    for (const index j : components.column)
+        if (j < 0 || j >= n_columns) throw Error("no such column: " + std::to_string(j));
+    return components;
+}
+
+inline py::dict to_dict(const Decomposition& result) {
+    py::dict out;
+    out["constant"] = result.constant;
+    out["begin"] = to_array(result.components.begin);
+    out["column"] = to_array(result.components.column);
+    out["weight"] = to_array(result.components.weight);
+    out["variance"] = to_array(result.variance);
+    out["covariance"] = to_array(result.covariance);
+    out["total"] = result.total;
+    return out;
+}
+
+}  // namespace fasthdmr

@@ -1,0 +1,67 @@
+// Sums over rows that a decomposition in spans needs: products of spans with each other and with targets.
+// They are sums: those of parts of the data add up.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "dictionary.hpp"
+#include "spans.hpp"
+
+namespace fasthdmr {
+
+// Functions whose products with the spans are wanted; the first is the constant 1.
+class Targets {
+public:
+    virtual ~Targets() = default;
+    virtual index count() const = 0;
+    // Writes the targets at some rows (at most kBlockRows), column-major.
+    virtual void fill(const Rows& rows, double* out, index leading) const = 0;
+};
+
+// One output's dictionary, its columns summed up: column j, times coefficient[j], adds to target[j] and to the whole.
+struct OutputTargets {
+    const Dictionary* dictionary;
+    std::vector<double> coefficient;
+    std::vector<index> target;
+    double constant;
+    index whole;
+};
+
+class DictionaryTargets : public Targets {
+public:
+    DictionaryTargets(std::vector<OutputTargets> outputs, index count);
+    index count() const override { return count_; }
+    void fill(const Rows& rows, double* out, index leading) const override;
+
+private:
+    std::vector<OutputTargets> outputs_;
+    index count_;
+};
+
+// Given columns: (rows, outputs).
+class ArrayTargets : public Targets {
+public:
+    explicit ArrayTargets(const Table& values) : values_(values) {}
+    index count() const override { return values_.columns + 1; }
+    void fill(const Rows& rows, double* out, index leading) const override;
+
+private:
+    Table values_;
+};
+
+struct SpanMoments {
+    std::vector<std::pair<index, index>> pairs;  // of spans, first <= second
+    std::vector<std::vector<double>> products;   // one a pair: (columns of first, columns of second), row-major
+    std::vector<double> with_targets;            // (all columns, targets), row-major; row 0: the constant
+    std::vector<double> of_targets;              // (targets, targets), row-major
+    index n_targets = 0;
+
+    // Position of a pair, or -1.
+    index find(index first, index second) const;
+};
+
+SpanMoments span_moments(const Spans& spans, const Table& x, const double* weight, const Targets& targets,
+                         std::vector<std::pair<index, index>> pairs, int n_threads);
+
+}  // namespace fasthdmr

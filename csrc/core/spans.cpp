@@ -1,0 +1,107 @@
+#include "spans.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fasthdmr {
+
+Axis::Axis(index variable, int degree, std::vector<double> knots, bool missing_column)
+    : variable_(variable), degree_(degree), knots_(std::move(knots)), missing_column_(missing_column),
+      splines_(index(knots_.size()) - degree - 1) {
+    if (degree < 0 || degree >= kMaxRun) throw Error("the degree of a spline must be 0 to 3, got " + std::to_string(degree));
+    if (splines_ < degree + 1) throw Error("an axis needs at least degree + 1 splines");
+    if (!std::is_sorted(knots_.begin(), knots_.end()) || !std::isfinite(knots_.front()) || !std::isfinite(knots_.back()))
+        throw Error("knots must be finite and rise");
+}
+
+// De Boor's recursion over the interval that holds x.
+index Axis::evaluate(double x, double* values) const {
+    if (std::isnan(x)) {
+        // The missing column is the last: the run ends there. Without one, nothing is said about a missing value.
+        std::fill(values, values + run(), 0.0);
+        if (missing_column_) values[degree_] = 1.0;
+        return columns() - run();
+    }
+    x = std::min(std::max(x, knots_.front()), knots_.back());
+    const auto first = knots_.begin() + degree_, last = knots_.begin() + splines_;
+    const index interval = std::min<index>(std::upper_bound(first, last, x) - knots_.begin(), splines_) - 1;
+    double left[kMaxRun], right[kMaxRun];
+    values[0] = 1.0;
+    for (int d = 1; d <= degree_; ++d) {
+        left[d] = x - knots_[interval + 1 - d];
+        right[d] = knots_[interval + d] - x;
+        double saved = 0.0;
+        for (int r = 0; r < d; ++r) {
+            const double part = values[r] / (right[r + 1] + left[d - r]);
+            values[r] = saved + right[r + 1] * part;
+            saved = left[d - r] * part;
+        }
+        values[d] = saved;
+    }
+    return interval - degree_;
+}
+
+Spans::Spans(std::vector<Axis> axes, std::vector<Subspace> subspaces, std::vector<std::vector<index>> axes_of)
+    : axes_(std::move(axes)) {
+    for (const Axis& axis : axes_) n_features_ = std::max(n_features_, axis.variable() + 1);
+    for (std::size_t s = 0; s < subspaces.size(); ++s) {
+        if (s > 0 && !precedes(subspaces[s - 1], subspaces[s])) throw Error("subspaces must be in order");
+        if (subspaces[s].size() != axes_of[s].size() || axes_of[s].empty()) throw Error("a span needs an axis for each variable");
+        Span span{subspaces[s], axes_of[s], columns_, 1, 1, 1, 1};
+        for (std::size_t k = 0; k < span.axes.size(); ++k) {
+            const Axis& axis = axes_.at(span.axes[k]);
+            if (axis.variable() != span.subspace[k]) throw Error("the axis of another variable");
+            span.columns *= axis.columns();
+            span.values *= axis.run();
+            span.run = axis.run();
+        }
+        span.runs = span.values / span.run;
+        columns_ += span.columns;
+        spans_.push_back(std::move(span));
+    }
+}
+
+SpanBlock::SpanBlock(const Spans& spans, index capacity)
+    : spans_(spans), capacity_(capacity), values_(spans.axes().size() * capacity * kMaxRun),
+      starts_(spans.axes().size() * capacity) {}
+
+void SpanBlock::load(const Table& x, const Rows& rows) {
+    rows_ = rows.count;
+    for (std::size_t a = 0; a < spans_.axes().size(); ++a) {
+        const Axis& axis = spans_.axes()[a];
+        double* values = values_.data() + a * capacity_ * kMaxRun;
+        std::int32_t* starts = starts_.data() + a * capacity_;
+        for (index r = 0; r < rows_; ++r)
+            starts[r] = std::int32_t(axis.evaluate(x.at(rows[r], axis.variable()), values + r * kMaxRun));
+    }
+}
+
+void SpanBlock::expand(const Span& span, std::vector<double>& values, std::vector<std::int32_t>& starts) const {
+    values.resize(rows_ * span.values);
+    starts.resize(rows_ * span.runs);
+    for (index r = 0; r < rows_; ++r) {
+        double* value = values.data() + r * span.values;
+        std::int32_t* start = starts.data() + r * span.runs;
+        value[0] = 1.0;
+        start[0] = 0;
+        index n_values = 1, n_starts = 1;
+        // Axis after axis, from the back so that the expansion can be done in place.
+        for (std::size_t k = 0; k < span.axes.size(); ++k) {
+            const Axis& axis = spans_.axes()[span.axes[k]];
+            const double* factor = values_.data() + (span.axes[k] * capacity_ + r) * kMaxRun;
+            const index begin = starts_[span.axes[k] * capacity_ + r];
+            const bool last = k + 1 == span.axes.size();
+            for (index i = n_values - 1; i >= 0; --i) {
+                const double v = value[i];
+                const index s = start[std::min(i, n_starts - 1)];
+                for (int j = axis.run() - 1; j >= 0; --j) value[i * axis.run() + j] = v * factor[j];
+                if (last) start[i] = std::int32_t(s * axis.columns() + begin);
+                else for (int j = axis.run() - 1; j >= 0; --j) start[i * axis.run() + j] = std::int32_t(s * axis.columns() + begin + j);
+            }
+            n_values *= axis.run();
+            n_starts = last ? n_starts : n_starts * axis.run();
+        }
+    }
+}
+
+}  // namespace fasthdmr

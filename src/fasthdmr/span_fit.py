@@ -1,0 +1,222 @@
+"""Decompositions in spans of splines or bins, whose targets are trees or any function (spec 3 and 4)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgWarning
+from scipy.sparse import coo_array, csc_array, vstack
+from threadpoolctl import threadpool_limits
+
+from fasthdmr import _core
+from fasthdmr.dictionary import Dictionary, Subspace
+from fasthdmr.hierarchy import RANK_TOLERANCE, Solution
+from fasthdmr.spans import Basis, product_pairs
+
+Floats = NDArray[np.float64]
+
+SPAN_RANK_TOLERANCE = 1e-10
+"""Splines of one variable each, scaled to unit norm, count as dependent below this (an eigenvalue of their products)."""
+
+
+class SpanDictionary:
+    """The columns of a black box, and spans: what a decomposition in spans is evaluated with.
+
+    Parameters
+    ----------
+    given : Dictionary
+        The columns that the black box is made of.
+    n_given : sequence of int
+        Their number, for each output.
+    basis : Basis
+    """
+
+    def __init__(self, given: Dictionary, n_given: Sequence[int], basis: Basis) -> None:
+        self.given = given
+        self.n_given = list(n_given)
+        self.basis = basis
+
+    def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
+        """Return the columns (1, given, spans) at the rows times weights, (N, C)."""
+        b = self.n_given[output]
+        weights = weights.tocsr()
+        own, spans = weights[: b + 1].tocsc(), weights[b + 1 :].tocsc()
+        if spans.nnz == 0:
+            return self.given.evaluate(rows, output, own, n_threads)
+        values = self.basis.core.evaluate(
+            rows,
+            begin=spans.indptr.astype(np.int64),
+            column=spans.indices.astype(np.int64) + 1,
+            weight=spans.data,
+            n_threads=n_threads,
+        )
+        if own[1:].nnz:
+            return values + self.given.evaluate(rows, output, own, n_threads)
+        values += own[[0]].toarray()
+        return values
+
+    def embed(self, subspace: Subspace, values: Floats) -> Floats:
+        """Return rows that have the given values of the variables of a subspace."""
+        return self.given.embed(subspace, values)
+
+
+@dataclass(frozen=True, eq=False)
+class TreeOutput:
+    """One output as tree columns: constant + columns times coef.
+
+    Attributes
+    ----------
+    columns : _core.TreeColumns
+    constant : float
+    coef : ndarray of shape (b,)
+    """
+
+    columns: _core.TreeColumns
+    constant: float
+    coef: Floats
+
+    @property
+    def subspaces(self) -> list[Subspace]:
+        """The subspace of every column."""
+        return [self.columns.subspaces[s] for s in self.columns.column_subspace]
+
+
+def solve_trees(
+    X: NDArray[Any],
+    weights: Floats | None,
+    basis: Basis,
+    outputs: Sequence[TreeOutput],
+    *,
+    smooth: bool,
+    n_threads: int,
+) -> list[Solution]:
+    """Decompose tree ensembles: terms of a kept subspace by the top-down pass, the others jointly first.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N, n)
+    weights : ndarray of shape (N,) or None
+    basis : Basis
+        Its subspaces are those that are kept.
+    outputs : sequence of TreeOutput
+    smooth : bool
+        Whether a component keeps only what its spans and those below hold of its own terms.
+    n_threads : int
+
+    Returns
+    -------
+    list of Solution
+    """
+    span_of = {u: s for s, u in enumerate(basis.subspaces)}
+    n_targets = 1
+    crossing, plans = [], []
+    for output in outputs:
+        own = [-1] * len(span_of)
+        whole, rest = n_targets, -1
+        n_targets += 1
+        target = []
+        for u in output.subspaces:
+            if (s := span_of.get(u)) is None:
+                if rest < 0:
+                    rest, n_targets = n_targets, n_targets + 1
+                target.append(rest)
+                continue
+            if own[s] < 0:
+                own[s], n_targets = n_targets, n_targets + 1
+            target.append(own[s])
+        crossing.append((output.columns, output.coef.tolist(), target, output.constant, whole))
+        plans.append((own, rest, whole))
+    joint = any(rest >= 0 for _, rest, _ in plans)
+    with threadpool_limits(1, user_api="blas"):
+        moments = _core.tree_moments(
+            basis.core,
+            X,
+            weight=weights,
+            outputs=crossing,
+            n_targets=n_targets,
+            pairs=product_pairs(basis.subspaces, joint=joint),
+            n_threads=n_threads,
+        )
+    rank = additive_rank(moments)
+    solutions = []
+    for output, (own, rest, whole) in zip(outputs, plans, strict=True):
+        kept = [] if smooth else [(j, span_of[u]) for j, u in enumerate(output.subspaces) if u in span_of]
+        black_box = np.concatenate([[output.constant], output.coef])
+        solutions.append(_solution(moments, basis, (own, rest, whole), smooth, black_box, kept, rank, n_threads))
+    return solutions
+
+
+def solve_values(
+    X: NDArray[Any], weights: Floats | None, basis: Basis, values: Floats, *, n_threads: int
+) -> list[Solution]:
+    """Decompose functions given by their values at the rows, (N, K): joint projection, then the top-down pass."""
+    n_outputs = values.shape[1]
+    with threadpool_limits(1, user_api="blas"):
+        moments = _core.array_moments(
+            basis.core,
+            X,
+            weight=weights,
+            values=values,
+            pairs=product_pairs(basis.subspaces, joint=True),
+            n_threads=n_threads,
+        )
+    rank = additive_rank(moments)
+    own = [-1] * len(basis.subspaces)
+    itself = np.array([0.0, 1.0])
+    return [_solution(moments, basis, (own, k + 1, k + 1), True, itself, [], rank, n_threads) for k in range(n_outputs)]
+
+
+def _solution(
+    moments: _core.SpanMoments,
+    basis: Basis,
+    plan: tuple[list[int], int, int],
+    smooth: bool,
+    black_box: Floats,
+    kept: Sequence[tuple[int, int]],
+    rank: int,
+    n_threads: int,
+) -> Solution:
+    """Run the top-down pass of one output; `kept` pairs the given columns that stay with their components."""
+    own, rest, whole = plan
+    with threadpool_limits(1, user_api="blas"):
+        result = moments.top_down(own, rest, whole, smooth, n_threads)
+    begin, b = result["begin"], len(black_box) - 1
+    exist = np.flatnonzero(np.diff(begin) > 0)
+    weights = csc_array((result["weight"], result["column"], begin), shape=(basis.core.n_columns, len(begin) - 1))
+    columns, components = np.array(kept, dtype=np.int64).reshape(-1, 2).T
+    terms = coo_array((black_box[columns + 1], (columns, components)), shape=(b, len(begin) - 1))
+    stacked = csc_array(vstack([weights[[0]], terms, weights[1:]], format="csc"))[:, exist]
+    whole_box = csc_array(np.concatenate([black_box, np.zeros(basis.core.n_columns - 1)])[:, None])
+    scale = np.hypot(result["constant"], np.sqrt(max(result["total"], 0.0)))
+    return Solution(
+        subspaces=[basis.subspaces[s] for s in exist],
+        weights=stacked,
+        constant=result["constant"],
+        variance=result["variance"][exist],
+        covariance=result["covariance"][exist],
+        total=result["total"],
+        black_box=whole_box,
+        coef=black_box[1:],
+        rank=rank,
+        is_constant=bool(result["total"] <= (RANK_TOLERANCE * scale) ** 2),
+    )
+
+
+def additive_rank(moments: _core.SpanMoments) -> int:
+    """Return the numerical rank of the spans of one variable, with one warning where variables are collinear."""
+    with threadpool_limits(1, user_api="blas"):
+        rank, expected = moments.additive_rank(SPAN_RANK_TOLERANCE)
+    if rank < expected:
+        warnings.warn(
+            f"The spans of one variable have numerical rank {rank} of {expected} (relative tolerance "
+            f"{SPAN_RANK_TOLERANCE:g}): some variables say the same as others, or there are too few rows. Components "
+            "that depend on each other are not unique; those of least norm are returned, which share equally.",
+            LinAlgWarning,
+            stacklevel=2,
+        )
+    return rank

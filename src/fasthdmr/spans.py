@@ -1,0 +1,207 @@
+"""Spans of a decomposition: B-splines and bins of one variable, tensor products of several (spec 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fasthdmr import _core
+from fasthdmr.dictionary import Subspace
+
+Floats = NDArray[np.float64]
+
+MAX_SIZES = (12, 8, 5, 4, 3)
+"""The largest default number of splines of a variable in spans of order 1, 2, …"""
+
+_KNOT_ROWS = 100_000  # quantiles of more rows move by less than a row's share of them
+
+
+def default_size(n_rows: int, order: int) -> int:
+    """Return the rule's number of splines (or bins) of a variable in spans of an order.
+
+    The number grows like n_rows ** (0.35 - 0.05 order), up to `MAX_SIZES`, so that columns stay far below rows: a
+    sample of N rows absorbs about p/N of the variance of a component with p columns by chance.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows with weight.
+    order : int
+        Number of variables of a span.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> [default_size(5000, order) for order in (1, 2, 3)]
+    [12, 8, 5]
+    >>> [default_size(50, order) for order in (1, 2, 3)]
+    [3, 2, 2]
+    """
+    largest = MAX_SIZES[min(order, len(MAX_SIZES)) - 1]
+    return max(2, min(largest, int(n_rows ** max(0.35 - 0.05 * order, 0.05))))
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """Axes and the spans made of them: what crosses into C++, picklable.
+
+    Attributes
+    ----------
+    axes : list of (variable, degree, knots, missing)
+    subspaces : list of tuple of int
+        Sorted by order; closed under taking subsets, but for variables that are constant.
+    axes_of : list of list of int
+        The axes of each span.
+    """
+
+    axes: list[tuple[int, int, list[float], bool]]
+    subspaces: list[Subspace]
+    axes_of: list[list[int]]
+
+    @cached_property
+    def core(self) -> _core.Spans:
+        """The spans in C++; made again after unpickling."""
+        return _core.Spans(self.axes, self.subspaces, self.axes_of)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "core"}
+
+    @property
+    def sizes(self) -> list[int]:
+        """The number of columns of each span."""
+        columns = [len(knots) - degree - 1 + missing for _, degree, knots, missing in self.axes]
+        return [int(np.prod([columns[a] for a in axes])) for axes in self.axes_of]
+
+
+def closure(subspaces: Iterable[Subspace], order: int) -> list[Subspace]:
+    """Return all non-empty subsets up to an order, sorted.
+
+    Examples
+    --------
+    >>> closure([(0, 2), (1,)], 2)
+    [(0,), (1,), (2,), (0, 2)]
+    """
+    found = {v for u in set(subspaces) for t in range(1, min(order, len(u)) + 1) for v in combinations(u, t)}
+    return sorted(found, key=lambda u: (len(u), u))
+
+
+def make_basis(
+    X: NDArray[Any],
+    weights: Floats | None,
+    subspaces: Sequence[Subspace],
+    sizes: Sequence[int],
+    *,
+    degree: int,
+) -> Basis:
+    """Place knots at (weighted) quantiles, and make the spans of the given subspaces.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N, n)
+    weights : ndarray of shape (N,) or None
+    subspaces : sequence of tuple of int
+        Sorted by order.
+    sizes : sequence of int
+        Splines of a variable in spans of order 1, 2, …
+    degree : int
+        Of the splines; 0 makes bins.
+
+    Returns
+    -------
+    Basis
+        Without the spans of variables that are constant.
+    """
+    profiles = {j: Profile.of(X[:, j], weights) for j in sorted({j for u in subspaces for j in u})}
+    axes: list[tuple[int, int, list[float], bool]] = []
+    number: dict[tuple[int, int], int] = {}
+    kept, axes_of = [], []
+    for u in subspaces:
+        if any(profiles[j].is_constant for j in u):
+            continue
+        for j in u:
+            if (j, len(u)) not in number:
+                number[j, len(u)] = len(axes)
+                axes.append((j, *profiles[j].knots(sizes[len(u) - 1], degree), profiles[j].has_missing))
+        kept.append(u)
+        axes_of.append([number[j, len(u)] for j in u])
+    return Basis(axes, kept, axes_of)
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """The distinct values of a variable, and their weights."""
+
+    values: Floats
+    weights: Floats
+    has_missing: bool
+
+    @classmethod
+    def of(cls, column: NDArray[Any], weights: Floats | None) -> Profile:
+        """Sort a column, or evenly spaced rows of a long one."""
+        step = max(1, len(column) // _KNOT_ROWS)
+        values = np.asarray(column[::step], dtype=np.float64)
+        mass = np.ones(len(values)) if weights is None else weights[::step]
+        present = np.isfinite(values) & (mass > 0)
+        distinct, inverse = np.unique(values[present], return_inverse=True)
+        missing = bool((np.isnan(values) & (mass > 0)).any())
+        return cls(distinct, np.bincount(inverse, mass[present], len(distinct)), missing)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether nothing distinguishes the rows."""
+        return len(self.values) + self.has_missing < 2
+
+    def knots(self, size: int, degree: int) -> tuple[int, list[float]]:
+        """Return the degree and clamped knots of `size` splines, or of one column a value where these are few."""
+        if len(self.values) <= max(size, 2) or degree == 0:
+            return 0, self._bins(size)
+        degree = min(degree, size - 1)
+        inner = self._quantiles(np.linspace(0, 1, size - degree + 1))
+        inner = np.unique(inner)
+        return degree, [*[inner[0]] * degree, *inner.tolist(), *[inner[-1]] * degree]
+
+    def _bins(self, size: int) -> list[float]:
+        """Return edges between values: one bin a value, or quantile bins."""
+        values = self.values
+        if len(values) == 0:
+            return [0.0, 1.0]  # nothing but missing values
+        if len(values) > size:
+            lower = np.searchsorted(values, self._quantiles(np.linspace(0, 1, size + 1)[1:-1]), side="right")
+            cuts = np.unique(lower[(lower > 0) & (lower < len(values))])
+        else:
+            cuts = np.arange(1, len(values))
+        # The edge is the upper value: a bin holds its lower edge.
+        return [values[0] - 1.0, *values[cuts].tolist(), values[-1] + 1.0]
+
+    def _quantiles(self, levels: Floats) -> Floats:
+        """Return weighted quantiles: the least value up to which the share of the weight is reached."""
+        share = np.cumsum(self.weights)
+        position = np.searchsorted(share, levels * share[-1] * (1 - 1e-12), side="left")
+        return self.values[np.minimum(position, len(self.values) - 1)]
+
+
+def product_pairs(subspaces: Sequence[Subspace], *, joint: bool) -> list[tuple[int, int]]:
+    """Return the pairs of spans whose products are needed: inside a subspace, or all for a joint projection.
+
+    Examples
+    --------
+    >>> product_pairs([(0,), (1,), (2,), (0, 1)], joint=False)
+    [(0, 0), (0, 1), (0, 3), (1, 1), (1, 3), (2, 2), (3, 3)]
+    """
+    if joint:
+        return [(a, b) for a in range(len(subspaces)) for b in range(a, len(subspaces))]
+    number = {u: s for s, u in enumerate(subspaces)}
+    pairs = {(s, s) for s in range(len(subspaces))}
+    for u in subspaces:
+        inside = sorted(number[v] for t in range(1, len(u) + 1) for v in combinations(u, t) if v in number)
+        pairs.update((a, b) for i, a in enumerate(inside) for b in inside[i:])
+    return sorted(pairs)
