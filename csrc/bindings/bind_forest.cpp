@@ -2,18 +2,19 @@
 
 #include "features.hpp"
 #include "forest.hpp"
+#include "node_features.hpp"
 #include "pybind.hpp"
 
 namespace fasthdmr {
 
 namespace {
 
-constexpr int kStateVersion = 1;
+constexpr int kStateVersion = 2;
 
 std::shared_ptr<const Forest> make_forest(index n_features, index n_outputs, const Integers& tree_offsets,
                                           const Integers& left, const Integers& right, const Integers& feature,
                                           const Doubles& threshold, const Bytes& missing_left, const Doubles& value,
-                                          const Integers& tree_output, const Doubles& offset) {
+                                          const Integers& tree_output, const Doubles& offset, const Doubles& weight) {
     const index n_trees = tree_offsets.size() - 1, n_nodes = left.size();
     if (n_trees < 0) throw Error("tree_offsets must have n_trees + 1 values");
     if (value.ndim() != 2) throw Error("value must be two-dimensional");
@@ -22,7 +23,8 @@ std::shared_ptr<const Forest> make_forest(index n_features, index n_outputs, con
                             left.data(), vector(right, n_nodes, "right"), vector(feature, n_nodes, "feature"),
                             vector(threshold, n_nodes, "threshold"), vector(missing_left, n_nodes, "missing_left"),
                             vector(value, n_nodes * value.shape(1), "value"),
-                            vector(tree_output, n_trees, "tree_output"), vector(offset, n_outputs, "offset")};
+                            vector(tree_output, n_trees, "tree_output"), vector(offset, n_outputs, "offset"),
+                            vector(weight, n_nodes, "weight")};
     py::gil_scoped_release release;
     return std::make_shared<const Forest>(arrays);
 }
@@ -31,7 +33,7 @@ std::shared_ptr<const Forest> make_forest(index n_features, index n_outputs, con
 py::tuple get_state(const Forest& f) {
     const index n_nodes = f.n_nodes();
     Integers tree_offsets(f.n_trees() + 1), left(n_nodes), right(n_nodes), feature(n_nodes), tree_output(f.n_trees());
-    Doubles threshold(n_nodes), value({n_nodes, f.width()});
+    Doubles threshold(n_nodes), value({n_nodes, f.width()}), weight(n_nodes);
     Bytes missing_left(n_nodes);
     for (index t = 0; t <= f.n_trees(); ++t) tree_offsets.mutable_at(t) = f.tree_begin(t);
     for (index t = 0, k = 0; t < f.n_trees(); ++t) {
@@ -44,18 +46,20 @@ py::tuple get_state(const Forest& f) {
             feature.mutable_at(k) = node.feature;
             threshold.mutable_at(k) = node.threshold;
             missing_left.mutable_at(k) = f.missing_left(t)[m];
+            weight.mutable_at(k) = f.weights(t)[m];
             for (index c = 0; c < f.width(); ++c) value.mutable_at(k, c) = f.values(t)[m * f.width() + c];
         }
     }
     return py::make_tuple(kStateVersion, f.n_features(), f.n_outputs(), tree_offsets, left, right, feature, threshold,
-                          missing_left, value, tree_output, to_array(f.offset()));
+                          missing_left, value, tree_output, to_array(f.offset()), weight);
 }
 
 std::shared_ptr<const Forest> set_state(const py::tuple& s) {
-    if (s.size() != 12 || s[0].cast<int>() != kStateVersion) throw Error("a forest pickled by another version of fasthdmr");
+    if (s.size() != 13 || s[0].cast<int>() != kStateVersion) throw Error("a forest pickled by another version of fasthdmr");
     return make_forest(s[1].cast<index>(), s[2].cast<index>(), s[3].cast<Integers>(), s[4].cast<Integers>(),
                        s[5].cast<Integers>(), s[6].cast<Integers>(), s[7].cast<Doubles>(), s[8].cast<Bytes>(),
-                       s[9].cast<Doubles>(), s[10].cast<Integers>(), s[11].cast<Doubles>());
+                       s[9].cast<Doubles>(), s[10].cast<Integers>(), s[11].cast<Doubles>(),
+                       s[12].cast<Doubles>());
 }
 
 py::list groups(const Forest& forest) {
@@ -86,6 +90,35 @@ py::array_t<double> group_features_array(const Forest& forest, const py::array& 
     return out;
 }
 
+std::vector<NodeSums> node_sums(const Forest& forest) {
+    std::vector<NodeSums> outputs;
+    for (index output = 0; output < forest.n_outputs(); ++output) outputs.emplace_back(forest, output);
+    return outputs;
+}
+
+py::list node_groups(const Forest& forest) {
+    py::list result;
+    for (index output = 0; output < forest.n_outputs(); ++output) {
+        bool has_trees = false;
+        for (index t = 0; t < forest.n_trees(); ++t) has_trees |= forest.adds_to(t, output);
+        if (has_trees) result.append(py::make_tuple(output, py::tuple()));
+        for (const Subspace& u : group_nodes(forest, output).subspaces) result.append(py::make_tuple(output, to_tuple(u)));
+    }
+    return result;
+}
+
+py::array_t<double> node_features_array(const Forest& forest, const py::array& x, int n_threads) {
+    const Table table = as_table(x, forest.n_features());
+    const std::vector<NodeSums> outputs = node_sums(forest);
+    index columns = 0;
+    for (const NodeSums& sums : outputs) columns += sums.empty() ? 0 : 1 + index(sums.subspaces().size());
+    auto out = column_major(table.rows, columns);
+    double* data = out.mutable_data();
+    py::gil_scoped_release release;
+    node_features(forest, outputs, table, data, n_threads);
+    return out;
+}
+
 }  // namespace
 
 void bind_forest(py::module_& m) {
@@ -93,15 +126,16 @@ void bind_forest(py::module_& m) {
         .def(py::init([](index n_features, index n_outputs, const Integers& tree_offsets, const Integers& left,
                          const Integers& right, const Integers& feature, const Doubles& threshold,
                          const Bytes& missing_left, const Doubles& value, const Integers& tree_output,
-                         const Doubles& offset) {
+                         const Doubles& offset, const Doubles& weight) {
                  return std::const_pointer_cast<Forest>(make_forest(n_features, n_outputs, tree_offsets, left, right,
                                                                     feature, threshold, missing_left, value,
-                                                                    tree_output, offset));
+                                                                    tree_output, offset, weight));
              }),
              py::kw_only(), py::arg("n_features"), py::arg("n_outputs"), py::arg("tree_offsets").noconvert(),
              py::arg("left").noconvert(), py::arg("right").noconvert(), py::arg("feature").noconvert(),
              py::arg("threshold").noconvert(), py::arg("missing_left").noconvert(), py::arg("value").noconvert(),
-             py::arg("tree_output").noconvert(), py::arg("offset").noconvert())
+             py::arg("tree_output").noconvert(), py::arg("offset").noconvert(),
+             py::arg("weight").noconvert())
         .def_property_readonly("n_trees", &Forest::n_trees)
         .def_property_readonly("n_nodes", &Forest::n_nodes)
         .def_property_readonly("n_features", &Forest::n_features)
@@ -110,6 +144,8 @@ void bind_forest(py::module_& m) {
         .def("groups", &groups)
         .def("predict", &predict_array, py::arg("x"), py::arg("n_threads"))
         .def("group_features", &group_features_array, py::arg("x"), py::arg("n_threads"))
+        .def("node_groups", &node_groups)
+        .def("node_features", &node_features_array, py::arg("x"), py::arg("n_threads"))
         .def(py::pickle(&get_state, [](const py::tuple& s) { return std::const_pointer_cast<Forest>(set_state(s)); }));
 }
 

@@ -20,11 +20,12 @@ void ArrayDictionary::fill(const Rows& rows, double* out, index leading) const {
         for (index r = 0; r < rows.count; ++r) out[j * leading + r] = table_.at(rows[r], j);
 }
 
-TreeColumns::TreeColumns(std::vector<std::shared_ptr<const Forest>> forests, index output)
+TreeColumns::TreeColumns(std::vector<std::shared_ptr<const Forest>> forests, index output, Sorting sorting)
     : forests_(std::move(forests)), constants_(forests_.size()) {
-    struct Source {
+    struct Source {  // of a column: trees, or a subspace of the member's nodes
         index member;
         std::vector<index> trees;
+        std::size_t node_group;
     };
     std::map<Subspace, std::vector<Source>, decltype(&precedes)> sources(&precedes);
     for (index i = 0; i < index(forests_.size()); ++i) {
@@ -32,18 +33,42 @@ TreeColumns::TreeColumns(std::vector<std::shared_ptr<const Forest>> forests, ind
         if (forest.n_features() != n_features()) throw Error("the forests have different numbers of features");
         if (output >= forest.n_outputs()) throw Error("the forests have different numbers of outputs");
         constants_[i] = forest.offset()[output];
+        if (sorting == Sorting::by_node) {
+            const NodeSums& sums = node_sums_.emplace_back(forest, output);
+            constants_[i] += sums.constant();
+            column_of_.emplace_back(sums.subspaces().size());
+            for (std::size_t g = 0; g < sums.subspaces().size(); ++g) sources[sums.subspaces()[g]].push_back({i, {}, g});
+            continue;
+        }
         for (Group& group : group_trees(forest, output)) {
             if (group.subspace.empty())
                 for (const index t : group.trees) constants_[i] += forest.values(t)[forest.value_column(output)];
             else
-                sources[group.subspace].push_back({i, std::move(group.trees)});
+                sources[group.subspace].push_back({i, std::move(group.trees), 0});
         }
     }
     for (const auto& [subspace, members] : sources) {
-        for (const Source& source : members)
-            columns_.push_back({index(subspaces_.size()), source.member,
-                                TreeSum(*forests_[source.member], source.trees, output)});
+        for (const Source& source : members) {
+            if (sorting == Sorting::by_node)
+                column_of_[source.member][source.node_group] = index(columns_.size());
+            else
+                tree_sums_.emplace_back(*forests_[source.member], source.trees, output);
+            columns_.push_back({index(subspaces_.size()), source.member});
+        }
         subspaces_.push_back(subspace);
+    }
+}
+
+void TreeColumns::fill(const InputBlock& block, double* const* out) const {
+    for (std::size_t j = 0; j < columns_.size(); ++j) {
+        if (!out[j]) continue;
+        std::fill_n(out[j], block.rows(), 0.0);
+        if (!tree_sums_.empty()) tree_sums_[j].add(*forests_[columns_[j].member], block, out[j]);
+    }
+    for (std::size_t i = 0; i < node_sums_.size(); ++i) {
+        std::vector<double*> own;
+        for (const index j : column_of_[i]) own.push_back(out[j]);
+        node_sums_[i].add(*forests_[i], block, own.data());
     }
 }
 
@@ -56,11 +81,9 @@ TreeDictionary::TreeDictionary(const TreeColumns& columns, const Table& x) : tre
 void TreeDictionary::fill(const Rows& rows, double* out, index leading) const {
     InputBlock block(x_.columns);
     block.load(x_, rows);
-    for (const auto& column : trees_.columns()) {
-        std::fill(out, out + rows.count, 0.0);
-        column.sum.add(trees_.forest(column), block, out);
-        out += leading;
-    }
+    std::vector<double*> places;
+    for (index j = 0; j < columns(); ++j) places.push_back(out + j * leading);
+    trees_.fill(block, places.data());
 }
 
 void evaluate(const TreeColumns& trees, const Table& x, const Components& components, double* out, int n_threads) {
@@ -77,13 +100,15 @@ void evaluate(const TreeColumns& trees, const Table& x, const Components& compon
         InputBlock block(x.columns);
         block.load(x, {begin, 1, n});
         Buffer<double> features(used.size() * kBlockRows);
+        std::vector<double*> places(trees.columns().size(), nullptr);
         for (index k = 0; k < index(used.size()); ++k) {
             double* feature = features.data() + k * kBlockRows;
-            std::fill(feature, feature + n, used[k] == 0 ? 1.0 : 0.0);
-            if (used[k] == 0) continue;
-            const auto& column = trees.columns()[used[k] - 1];
-            column.sum.add(trees.forest(column), block, feature);
+            if (used[k] == 0)
+                std::fill_n(feature, n, 1.0);
+            else
+                places[used[k] - 1] = feature;
         }
+        trees.fill(block, places.data());
         for (index c = 0; c < components.count(); ++c) {
             double* sum = out + c * x.rows + begin;
             std::fill(sum, sum + n, 0.0);

@@ -6,6 +6,7 @@
 
 #include "features.hpp"
 #include "groups.hpp"
+#include "node_features.hpp"
 
 namespace fasthdmr {
 
@@ -35,27 +36,34 @@ private:
     Table table_;
 };
 
-// The groups of one or several forests, for one output: one column a forest and subspace (the paper's B_(i,u)).
+enum class Sorting { by_tree, by_node };
+
+// What one or several forests add to one output: one column a forest and subspace (the paper's B_(i,u)), and a constant
+// a forest.
 class TreeColumns {
 public:
-    TreeColumns(std::vector<std::shared_ptr<const Forest>> forests, index output);
+    TreeColumns(std::vector<std::shared_ptr<const Forest>> forests, index output, Sorting sorting = Sorting::by_tree);
 
     struct Column {
         index subspace, member;
-        TreeSum sum;
     };
     const std::vector<Subspace>& subspaces() const { return subspaces_; }
     const std::vector<Column>& columns() const { return columns_; }
-    const Forest& forest(const Column& column) const { return *forests_[column.member]; }
-    // What the single leaves and the offset of each forest add: a constant.
+    // The offset of each forest, and what its trees add to no variable's column: single leaves, or the roots.
     const std::vector<double>& constants() const { return constants_; }
     index n_features() const { return forests_.front()->n_features(); }
+
+    // Writes column j to out[j]; those without a place (null) are not computed.
+    void fill(const InputBlock& block, double* const* out) const;
 
 private:
     std::vector<std::shared_ptr<const Forest>> forests_;
     std::vector<Subspace> subspaces_;
     std::vector<Column> columns_;
     std::vector<double> constants_;
+    std::vector<TreeSum> tree_sums_;             // by tree: one a column
+    std::vector<NodeSums> node_sums_;            // by node: one a forest,
+    std::vector<std::vector<index>> column_of_;  // and the column of each of its subspaces
 };
 
 // Tree columns at given rows of input.

@@ -35,7 +35,11 @@ Forest::Forest(const TreeArrays& a) : n_features_(a.n_features), n_outputs_(a.n_
     values_.reserve(a.n_nodes * a.width);
     depth_.reserve(a.n_trees);
     tree_output_.reserve(a.n_trees);
-    for (index t = 0; t < a.n_trees; ++t) add_tree(a, t);
+    weights_.reserve(a.n_nodes);
+    for (index t = 0; t < a.n_trees; ++t) {
+        add_tree(a, t);
+        average_upwards(t);
+    }
 }
 
 // Renumbers breadth first, so that siblings are neighbours. Every node has to be reached exactly once.
@@ -71,11 +75,29 @@ void Forest::add_tree(const TreeArrays& a, index t) {
         nodes_.push_back(node);
         missing_left_.push_back(a.missing_left[m]);
         values_.insert(values_.end(), a.value + m * a.width, a.value + (m + 1) * a.width);
+        weights_.push_back(a.weight ? a.weight[m] : 1.0);
     }
     if (index(order.size()) != size) throw Error("tree " + std::to_string(t) + ": nodes that no path reaches");
     depth_.push_back(level.back());
     tree_begin_.push_back(tree_begin_.back() + size);
     tree_output_.push_back(a.width == 1 ? a.tree_output[t] : 0);
+}
+
+// Children come behind their parents. Weights without a mean (zero, or negative ones) count as equal: any value of an
+// inner node will do, as long as it lies among those of its leaves.
+void Forest::average_upwards(index t) {
+    const index begin = tree_begin_[t];
+    for (index m = tree_begin_[t + 1] - 1; m >= begin; --m) {
+        const index left = begin + nodes_[m].left;
+        if (left == m) continue;
+        const double left_weight = weights_[left], right_weight = weights_[left + 1], sum = left_weight + right_weight;
+        const bool usable = left_weight >= 0.0 && right_weight >= 0.0 && sum > 0.0 && std::isfinite(sum);
+        const double share = usable ? right_weight / sum : 0.5;
+        for (index c = 0; c < width_; ++c) {
+            const double low = values_[left * width_ + c], high = values_[(left + 1) * width_ + c];
+            values_[m * width_ + c] = low + share * (high - low);
+        }
+    }
 }
 
 }  // namespace fasthdmr

@@ -1,6 +1,7 @@
 // A fitted ensemble as flat arrays. Immutable once built.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -17,9 +18,10 @@ struct TreeArrays {
     const std::int64_t* feature;
     const double* threshold;
     const std::uint8_t* missing_left;
-    const double* value;              // n_nodes x width
+    const double* value;              // n_nodes x width; those of inner nodes are ignored
     const std::int64_t* tree_output;  // n_trees; the output a tree of width 1 adds to
     const double* offset;             // n_outputs
+    const double* weight = nullptr;   // n_nodes; none: all nodes weigh the same
 };
 
 // The comparison rule (scikit-learn's): x is cast to float32 and goes left if x <= threshold in double. For a float32
@@ -41,7 +43,9 @@ public:
     index tree_begin(index t) const { return tree_begin_[t]; }
     const Node* tree(index t) const { return nodes_.data() + tree_begin_[t]; }
     const std::uint8_t* missing_left(index t) const { return missing_left_.data() + tree_begin_[t]; }
+    // Of leaves, as given; an inner node has the mean of its children, weighted by their weights.
     const double* values(index t) const { return values_.data() + tree_begin_[t] * width_; }
+    const double* weights(index t) const { return weights_.data() + tree_begin_[t]; }
     int depth(index t) const { return depth_[t]; }
     bool adds_to(index t, index output) const { return width_ > 1 || tree_output_[t] == output; }
     index tree_output(index t) const { return tree_output_[t]; }
@@ -52,6 +56,7 @@ public:
 
 private:
     void add_tree(const TreeArrays& arrays, index t);
+    void average_upwards(index t);
 
     index n_features_, n_outputs_, width_;
     std::vector<double> offset_;
@@ -59,8 +64,14 @@ private:
     std::vector<Node> nodes_;  // breadth first within a tree
     std::vector<std::uint8_t> missing_left_;
     std::vector<double> values_;
+    std::vector<double> weights_;
     std::vector<std::int32_t> depth_;
     std::vector<index> tree_output_;
 };
+
+// Whether x goes to the right child of an inner node.
+inline bool goes_right(const Node& node, bool missing_left, float x) {
+    return std::isnan(x) ? !missing_left : x > node.threshold;
+}
 
 }  // namespace fasthdmr

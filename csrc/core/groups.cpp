@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 namespace fasthdmr {
 
@@ -17,6 +18,39 @@ Subspace split_variables(const Forest& forest, index t) {
     return variables;
 }
 
+// Numbers sets of variables as they turn up, and remembers what one variable more makes of each.
+class Numbering {
+public:
+    // The number of the set `number`, the empty one being -1, with one variable more.
+    std::int32_t with(std::int32_t number, std::int32_t variable) {
+        const std::uint64_t key = std::uint64_t(number + 1) << 32 | std::uint32_t(variable);
+        const auto known = next_.find(key);
+        if (known != next_.end()) return known->second;
+        Subspace u = number < 0 ? Subspace{} : *sets_[number];
+        const auto place = std::lower_bound(u.begin(), u.end(), variable);
+        if (place == u.end() || *place != variable) u.insert(place, variable);
+        const auto [entry, is_new] = numbers_.try_emplace(std::move(u), std::int32_t(sets_.size()));
+        if (is_new) sets_.push_back(&entry->first);
+        return next_[key] = entry->second;
+    }
+
+    // The sets in their order; ranks[number] becomes the place of each.
+    std::vector<Subspace> sorted(std::vector<std::int32_t>& ranks) const {
+        std::vector<Subspace> result;
+        ranks.resize(sets_.size());
+        for (const auto& [u, number] : numbers_) {
+            ranks[number] = std::int32_t(result.size());
+            result.push_back(u);
+        }
+        return result;
+    }
+
+private:
+    std::map<Subspace, std::int32_t, decltype(&precedes)> numbers_{&precedes};
+    std::vector<const Subspace*> sets_;  // the keys of the map, which stay where they are
+    std::unordered_map<std::uint64_t, std::int32_t> next_;
+};
+
 }  // namespace
 
 bool precedes(const Subspace& a, const Subspace& b) {
@@ -30,6 +64,29 @@ std::vector<Group> group_trees(const Forest& forest, index output) {
     std::vector<Group> groups;
     groups.reserve(trees.size());
     for (auto& [subspace, members] : trees) groups.push_back({subspace, std::move(members)});
+    return groups;
+}
+
+NodeGroups group_nodes(const Forest& forest, index output) {
+    Numbering numbering;
+    NodeGroups groups;
+    groups.below.resize(forest.n_trees());
+    for (index t = 0; t < forest.n_trees(); ++t) {
+        if (!forest.adds_to(t, output)) continue;
+        const Node* tree = forest.tree(t);
+        std::vector<std::int32_t>& below = groups.below[t];
+        below.assign(forest.tree_size(t), -1);  // until it is visited, a node holds its own subspace
+        for (index m = 0; m < forest.tree_size(t); ++m) {
+            if (Forest::is_leaf(tree, m)) continue;
+            below[m] = numbering.with(below[m], tree[m].feature);
+            below[tree[m].left] = below[tree[m].left + 1] = below[m];
+        }
+    }
+    std::vector<std::int32_t> ranks;
+    groups.subspaces = numbering.sorted(ranks);
+    for (auto& below : groups.below)
+        for (std::int32_t& number : below)
+            if (number >= 0) number = ranks[number];
     return groups;
 }
 

@@ -1,4 +1,5 @@
-// Trees sorted by the exact set of variables they split on (spec 4, by tree).
+// The subspaces of trees (spec 4). By tree: the exact set of variables that a tree splits on. By node: the set of
+// variables on the path to a node.
 #pragma once
 
 #include <vector>
@@ -19,5 +20,13 @@ bool precedes(const Subspace& a, const Subspace& b);
 
 // The groups of the trees that add to one output.
 std::vector<Group> group_trees(const Forest& forest, index output);
+
+// The subspaces of the nodes of the trees that add to one output; the roots, with none, aside.
+struct NodeGroups {
+    std::vector<Subspace> subspaces;  // sorted
+    // By tree and node: the subspace of its children; of a leaf, its own, and -1 if that is the root.
+    std::vector<std::vector<std::int32_t>> below;
+};
+NodeGroups group_nodes(const Forest& forest, index output);
 
 }  // namespace fasthdmr

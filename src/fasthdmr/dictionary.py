@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from fasthdmr import _core
-from fasthdmr.forest import Forest
+from fasthdmr.forest import Forest, Sorting
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -49,16 +49,19 @@ class Dictionary(Protocol):
 
 
 class TreeDictionary:
-    """The groups of trees of one or several forests: one column a forest and subspace (spec 4, by tree).
+    """One or several forests, sorted into subspaces: one column a forest and subspace (spec 4).
 
     Parameters
     ----------
     forests : sequence of Forest
         With the same numbers of features and outputs.
+    by : {"tree", "node"}
+        Whether whole trees are sorted, or their nodes; what belongs to no variable is not a column.
     """
 
-    def __init__(self, forests: Sequence[Forest]) -> None:
+    def __init__(self, forests: Sequence[Forest], by: Sorting = "tree") -> None:
         self.forests = tuple(forests)
+        self.by = by
         self.n_features = self.forests[0].n_features
         self.n_outputs = self.forests[0].n_outputs
 
@@ -66,7 +69,7 @@ class TreeDictionary:
     def columns(self) -> list[_core.TreeColumns]:
         """The C++ columns of each output; they are not pickled but made again."""
         cores = [forest.core for forest in self.forests]
-        return [_core.TreeColumns(cores, output) for output in range(self.n_outputs)]
+        return [_core.TreeColumns(cores, output, self.by) for output in range(self.n_outputs)]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "columns"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from fasthdmr import _core
 from fasthdmr._threads import n_threads
 from fasthdmr._validation import check_rows
+
+Sorting = Literal["tree", "node"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +32,22 @@ class Group:
 
     subspace: tuple[int, ...]
     trees: NDArray[np.int64]
+    output: int = 0
+
+
+@dataclass(frozen=True)
+class NodeGroup:
+    """The nodes, of any tree, whose paths from the root split on exactly the variables of one subspace.
+
+    Attributes
+    ----------
+    subspace : tuple of int
+        Sorted column indices; () for the roots.
+    output : int
+        The output that they add to.
+    """
+
+    subspace: tuple[int, ...]
     output: int = 0
 
 
@@ -98,6 +116,14 @@ class Forest:
         """
         return [Group(subspace, trees, output) for output, subspace, trees in self.core.groups()]
 
+    @cached_property
+    def node_groups(self) -> list[NodeGroup]:
+        """The sets of variables on the paths to the nodes (spec 4, by node), none larger than the deepest tree.
+
+        The list is sorted by output, size of the subspace, subspace. Every output with trees has a group ().
+        """
+        return [NodeGroup(subspace, output) for output, subspace in self.core.node_groups()]
+
     def predict(self, X: ArrayLike, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Evaluate the ensemble: the model's raw output.
 
@@ -122,27 +148,52 @@ class Forest:
         output = self.core.predict(self._check(X), n_threads(n_jobs))
         return output if self.n_outputs > 1 else output[:, 0]
 
-    def group_features(self, X: ArrayLike, n_jobs: int | None = None) -> NDArray[np.float64]:
+    def group_features(self, X: ArrayLike, by: Sorting = "tree", n_jobs: int | None = None) -> NDArray[np.float64]:
         """Evaluate every group by itself: the tree features B(X) (spec, section 4).
 
         Parameters
         ----------
         X : array-like or data frame of shape (N, n_features)
+        by : {"tree", "node"}
+            What is sorted into subspaces. A tree as a whole goes where all of its split variables are. By node, a
+            tree is the value of its root and, for every other node that holds the row, the difference from its
+            parent's value; each goes where the variables on the path to the node are. The value of an inner node
+            is the mean of its children, weighted by their training weights.
         n_jobs : int or None
             Number of threads; the result does not depend on it.
 
         Returns
         -------
-        ndarray of shape (N, len(groups)), float64, Fortran order
-            Column g is the sum of the trees of ``groups[g]``. The columns of an output and its offset sum to
-            `predict`.
+        ndarray of shape (N, len(groups)) or (N, len(node_groups)), float64, Fortran order
+            Column g is what ``groups[g]``, or ``node_groups[g]``, adds to its output. The columns of an output and
+            its offset sum to `predict`.
 
         Raises
         ------
-        ValueError, TypeError
+        ValueError
+            If `by` is something else, and as `predict` does.
+        TypeError
             As `predict` does.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.tree import DecisionTreeRegressor
+        >>> from fasthdmr import load_forest
+        >>> X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+        >>> forest = load_forest(DecisionTreeRegressor(random_state=0).fit(X, [0, 1, 4, 9]))
+        >>> [group.subspace for group in forest.groups], [group.subspace for group in forest.node_groups]
+        ([(0, 1)], [(), (0,), (0, 1)])
+        >>> forest.group_features(X, by="node")
+        array([[ 3.5, -3. , -0.5],
+               [ 3.5, -3. ,  0.5],
+               [ 3.5,  3. , -2.5],
+               [ 3.5,  3. ,  2.5]])
         """
-        return self.core.group_features(self._check(X), n_threads(n_jobs))
+        if by not in ("tree", "node"):
+            raise ValueError(f"by must be 'tree' or 'node', got {by!r}.")
+        evaluate = self.core.group_features if by == "tree" else self.core.node_features
+        return evaluate(self._check(X), n_threads(n_jobs))
 
     def _check(self, X: ArrayLike) -> NDArray[Any]:
         return check_rows(
@@ -151,7 +202,8 @@ class Forest:
 
     def __getstate__(self) -> dict[str, Any]:
         # Without the cached groups: a forest is the same, whether or not they were asked for.
-        return {name: value for name, value in self.__dict__.items() if name != "groups"}
+        cached = ("groups", "node_groups")
+        return {name: value for name, value in self.__dict__.items() if name not in cached}
 
     def __repr__(self) -> str:
         return f"Forest(n_trees={self.n_trees}, n_features={self.n_features}, n_outputs={self.n_outputs})"

@@ -89,6 +89,50 @@ def group_features(model, X):
     return columns
 
 
+def node_values(tree, values):
+    """(nodes, outputs): leaves keep their value, inner nodes have the mean of their children by training weight."""
+    result = np.array(values)
+    weight = tree.weighted_n_node_samples
+    for node in reversed(range(tree.node_count)):  # children are numbered after their parents
+        if tree.children_left[node] != -1:
+            children = [tree.children_left[node], tree.children_right[node]]
+            usable = weight[children].sum() > 0
+            result[node] = np.average(result[children], axis=0, weights=weight[children] if usable else None)
+    return result
+
+
+def node_subspaces(tree):
+    """For every node the set of variables that the path to it splits on, sorted."""
+    subspaces = [()] * tree.node_count
+    for node in range(tree.node_count):
+        for child in (tree.children_left[node], tree.children_right[node]):
+            if child != -1:
+                subspaces[child] = tuple(sorted({*subspaces[node], int(tree.feature[node])}))
+    return subspaces
+
+
+def node_groups(model):
+    """List of (output, subspace), sorted by output, size of the subspace, subspace."""
+    ensemble = members(model)
+    found = {(output, u) for tree, _, outputs in ensemble for output in outputs for u in node_subspaces(tree)}
+    return sorted(found, key=lambda key: (key[0], len(key[1]), key[1]))
+
+
+def node_features(model, X):
+    """(N, number of node groups): roots' values, and differences from the parent for all other nodes of a row."""
+    place = {group: g for g, group in enumerate(node_groups(model))}
+    columns = np.zeros((len(X), len(place)))
+    for tree, leaf_values, outputs in members(model):
+        values, subspaces = node_values(tree, leaf_values), node_subspaces(tree)
+        parents = {c: m for m in range(tree.node_count) for c in (tree.children_left[m], tree.children_right[m])}
+        for i, node in enumerate(leaves(tree, X)):
+            while node != -1:
+                terms = values[node] - (values[parents[node]] if node else 0.0)
+                columns[i, [place[output, subspaces[node]] for output in outputs]] += terms
+                node = parents[node] if node else -1
+    return columns
+
+
 def tree_sum(model, X):
     """(N, K): the sum of the trees by scikit-learn's own `Tree.apply`, which takes infinite values."""
     ensemble = members(model)

@@ -29,6 +29,7 @@ class Trees:
     value: NDArray[np.float64]  # (M, 1) or (M, n_outputs)
     tree_output: NDArray[np.int64]  # (T,)
     offset: NDArray[np.float64]  # (n_outputs,)
+    weight: NDArray[np.float64]  # (M,), of the training rows in each node
     allow_nan: bool = False
     feature_names: tuple[str, ...] | None = None
     output_names: tuple[str, ...] | None = None
@@ -51,6 +52,7 @@ class Trees:
             value=self.value,
             tree_output=self.tree_output,
             offset=self.offset,
+            weight=self.weight,
         )
         return Forest(
             core,
@@ -75,6 +77,7 @@ def add(members: Sequence[Trees]) -> Trees:
         value=np.concatenate([m.value for m in members]),
         tree_output=np.concatenate([m.tree_output for m in members]),
         offset=np.sum([m.offset for m in members], axis=0),
+        weight=np.concatenate([m.weight for m in members]),
         allow_nan=all(m.allow_nan for m in members),
         feature_names=next((m.feature_names for m in members if m.feature_names is not None), None),
     )
