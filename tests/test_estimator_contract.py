@@ -11,7 +11,7 @@ from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fasthdmr import TreeHDMR
+from fasthdmr import HDMR, TreeHDMR
 from fasthdmr.datasets import make_ishigami
 
 TREES = [DecisionTreeRegressor(max_depth=depth, random_state=0) for depth in (1, 2, 3)]
@@ -22,12 +22,13 @@ GRADIENT_BOOSTING = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:.*have numerical rank:scipy.linalg.LinAlgWarning")  # checks use a handful of rows
+@pytest.mark.filterwarnings("ignore:.*numerical rank:scipy.linalg.LinAlgWarning")  # checks use a handful of rows
 @pytest.mark.filterwarnings("ignore:The output of the black box is constant")
+@pytest.mark.filterwarnings("ignore:.*pairs of variables are left out")
 @pytest.mark.filterwarnings("ignore:.*should not be used as a sample_weight_column")
 @parametrize_with_checks(
-    [TreeHDMR(random_state=0), TreeHDMR(TREES, cv=3)],
-    expected_failed_checks=lambda hdmr: GRADIENT_BOOSTING if hdmr.estimators is None else {},
+    [TreeHDMR(random_state=0), TreeHDMR(TREES, cv=3), TreeHDMR(TREES, cv=3, basis="trees"), HDMR()],
+    expected_failed_checks=lambda hdmr: GRADIENT_BOOSTING if isinstance(hdmr, TreeHDMR) and not hdmr.estimators else {},
 )
 def test_check_estimator(estimator, check):
     check(estimator)

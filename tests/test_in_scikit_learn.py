@@ -1,5 +1,7 @@
 """TreeHDMR where scikit-learn's own tools put an estimator, and on whatever they return."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
@@ -11,7 +13,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tolerance import assert_close
 
-from fasthdmr import TreeHDMR, load_forest
+from fasthdmr import TreeHDMR as AnyHDMR
+from fasthdmr import load_forest
+
+TreeHDMR = partial(AnyHDMR, basis="trees")  # whose components sum to the model itself
 
 X, y = load_diabetes(return_X_y=True)
 

@@ -142,6 +142,7 @@ void bind_forest(py::module_& m) {
         .def_property_readonly("n_outputs", &Forest::n_outputs)
         .def_property_readonly("offset", [](const Forest& f) { return to_array(f.offset()); })
         .def("groups", &groups)
+        .def("touched", [](const Forest& f, index order) { return to_list(touched_subspaces(f, order)); }, py::arg("order"))
         .def("predict", &predict_array, py::arg("x"), py::arg("n_threads"))
         .def("group_features", &group_features_array, py::arg("x"), py::arg("n_threads"))
         .def("node_groups", &node_groups)

@@ -9,10 +9,13 @@ namespace fasthdmr {
 
 namespace {
 
-// Regularisation relative to the unit diagonal; a step leaves kWeak / (kWeak + eigenvalue) of an error.
-constexpr double kWeak = 1e-9;
-constexpr int kSteps = 8;
-constexpr double kDone = 1e-15;
+constexpr index kSmall = 128;
+// Eigenvalues, of a matrix with a unit diagonal, below this are empty directions.
+constexpr double kEmpty = 1e-10;
+// Regularisation of large systems. A step leaves kWeak / (kWeak + eigenvalue) of an error, and rounding puts eps / kWeak
+// into empty directions: steps end when what is left is rounding or too weak to be solved.
+constexpr double kWeak = 1e-6, kDone = 1e-14, kSlow = 0.8;
+constexpr int kSteps = 40;
 
 double largest(const std::vector<double>& v) {
     double result = 0.0;
@@ -31,50 +34,81 @@ std::vector<double> scale_to_unit(std::vector<double>& g, index n) {
     return scale;
 }
 
+// Eigenvalues, rising; with vectors, they replace g, one a row.
+std::vector<double> eigen(std::vector<double>& g, index n, bool vectors) {
+    std::vector<double> values(n);
+    if (n == 0) return values;
+    char job = vectors ? 'V' : 'N', lower = 'L';
+    int size = int(n), info = 0, query = -1;
+    double length = 0.0;
+    lapack().dsyev(&job, &lower, &size, g.data(), &size, values.data(), &length, &query, &info);
+    std::vector<double> work(std::max<index>(1, index(length)));
+    int work_length = int(work.size());
+    lapack().dsyev(&job, &lower, &size, g.data(), &size, values.data(), work.data(), &work_length, &info);
+    if (info != 0) throw Error("dsyev failed: " + std::to_string(info));
+    return values;
+}
+
 }  // namespace
 
 Gram::Gram(std::vector<double> g, index n) : n_(n), g_(std::move(g)) {
     scale_ = scale_to_unit(g_, n_);
     factor_ = g_;
+    if (n_ <= kSmall) {
+        eigenvalues_ = eigen(factor_, n_, true);
+        return;
+    }
     for (index i = 0; i < n_; ++i) factor_[i * n_ + i] += scale_[i] > 0 ? kWeak : 1.0;
     char lower = 'L';
     int size = int(n_), info = 0;
-    if (n_ > 0) lapack().dpotrf(&lower, &size, factor_.data(), &size, &info);
+    lapack().dpotrf(&lower, &size, factor_.data(), &size, &info);
     if (info != 0) throw Error("dpotrf failed: " + std::to_string(info));
 }
 
 std::vector<double> Gram::solve(const std::vector<double>& b) const {
-    std::vector<double> x(n_, 0.0), left(n_);
-    for (index i = 0; i < n_; ++i) left[i] = b[i] * scale_[i];
+    std::vector<double> x(n_);
+    for (index i = 0; i < n_; ++i) x[i] = b[i] * scale_[i];
+    x = n_ <= kSmall ? by_eigenvectors(x) : by_cholesky(x);
+    for (index i = 0; i < n_; ++i) x[i] *= scale_[i];
+    return x;
+}
+
+std::vector<double> Gram::by_eigenvectors(const std::vector<double>& b) const {
+    std::vector<double> x(n_, 0.0);
+    for (index k = 0; k < n_; ++k) {
+        if (eigenvalues_[k] <= kEmpty) continue;
+        const double* vector = factor_.data() + k * n_;
+        double part = 0.0;
+        for (index i = 0; i < n_; ++i) part += vector[i] * b[i];
+        for (index i = 0; i < n_; ++i) x[i] += part / eigenvalues_[k] * vector[i];
+    }
+    return x;
+}
+
+std::vector<double> Gram::by_cholesky(const std::vector<double>& b) const {
+    std::vector<double> x(n_, 0.0), left = b;
     const double size = largest(left);
     char lower = 'L';
     int n = int(n_), one = 1, info = 0;
-    for (int step = 0; step < kSteps && largest(left) > kDone * size; ++step) {
+    double before = 2 * size / kSlow, now = size;
+    for (int step = 0; step < kSteps && now > kDone * size && now < kSlow * before; ++step) {
         std::vector<double> change = left;
         lapack().dpotrs(&lower, &n, &one, const_cast<double*>(factor_.data()), &n, change.data(), &n, &info);
         for (index i = 0; i < n_; ++i) x[i] += change[i];
         for (index i = 0; i < n_; ++i) {
             double sum = 0.0;
             for (index j = 0; j < n_; ++j) sum += g_[i * n_ + j] * x[j];
-            left[i] = b[i] * scale_[i] - sum;
+            left[i] = b[i] - sum;
         }
+        before = now;
+        now = largest(left);
     }
-    for (index i = 0; i < n_; ++i) x[i] *= scale_[i];
     return x;
 }
 
 index rank_of(std::vector<double> g, index n, double tolerance) {
     scale_to_unit(g, n);
-    char no_vectors = 'N', lower = 'L';
-    int size = int(n), info = 0, query = -1;
-    std::vector<double> values(n);
-    double length = 0.0;
-    if (n == 0) return 0;
-    lapack().dsyev(&no_vectors, &lower, &size, g.data(), &size, values.data(), &length, &query, &info);
-    std::vector<double> work(std::max<index>(1, index(length)));
-    int work_length = int(work.size());
-    lapack().dsyev(&no_vectors, &lower, &size, g.data(), &size, values.data(), work.data(), &work_length, &info);
-    if (info != 0) throw Error("dsyev failed: " + std::to_string(info));
+    const std::vector<double> values = eigen(g, n, false);
     return std::count_if(values.begin(), values.end(), [&](double v) { return v > tolerance; });
 }
 

@@ -29,4 +29,7 @@ struct NodeGroups {
 };
 NodeGroups group_nodes(const Forest& forest, index output);
 
+// The subspaces up to an order whose variables meet on some path from a root: those that the forest can interact in.
+std::vector<Subspace> touched_subspaces(const Forest& forest, index order);
+
 }  // namespace fasthdmr

@@ -14,16 +14,28 @@ if TYPE_CHECKING:
     from fasthdmr import datasets, plotting
     from fasthdmr.columns import decompose
     from fasthdmr.forest import Forest
+    from fasthdmr.hdmr import HDMR
     from fasthdmr.loaders import load_forest
     from fasthdmr.sensitivity import Sensitivity
     from fasthdmr.tree_hdmr import TreeHDMR
 
-__all__ = ["Forest", "Sensitivity", "TreeHDMR", "build_config", "datasets", "decompose", "load_forest", "plotting"]
+__all__ = [
+    "HDMR",
+    "Forest",
+    "Sensitivity",
+    "TreeHDMR",
+    "build_config",
+    "datasets",
+    "decompose",
+    "load_forest",
+    "plotting",
+]
 
 __version__ = version("fasthdmr")
 
 # Imported when first used: scikit-learn brings pandas along where it is installed.
 _HOMES = {
+    "HDMR": "fasthdmr.hdmr",
     "Forest": "fasthdmr.forest",
     "Sensitivity": "fasthdmr.sensitivity",
     "TreeHDMR": "fasthdmr.tree_hdmr",

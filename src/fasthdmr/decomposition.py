@@ -245,7 +245,7 @@ def assemble(
         position = [number.get(u) for u in subspaces]
         structural.append([0.0 if c is None else scale * solution.variance[c] for c in position])
         overall.append([0.0 if c is None else scale * solution.covariance[c] for c in position])
-        residual.append(scale * solution.covariance[~is_kept(solution, subspaces)].sum())
+        residual.append(scale * (solution.total - solution.covariance[is_kept(solution, subspaces)].sum()))
         divisor.append(variance)
     one = output_names is None
     sensitivity = Sensitivity(

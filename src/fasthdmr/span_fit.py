@@ -21,7 +21,7 @@ from fasthdmr.spans import Basis, product_pairs
 Floats = NDArray[np.float64]
 
 SPAN_RANK_TOLERANCE = 1e-10
-"""Splines of one variable each, scaled to unit norm, count as dependent below this (an eigenvalue of their products)."""
+"""Spans of one variable, scaled to unit norm, count as dependent below this (an eigenvalue of their products)."""
 
 
 class SpanDictionary:
@@ -83,7 +83,12 @@ class TreeOutput:
     @property
     def subspaces(self) -> list[Subspace]:
         """The subspace of every column."""
-        return [self.columns.subspaces[s] for s in self.columns.column_subspace]
+        names = self.columns.subspaces
+        return [names[s] for s in self.columns.column_subspace]
+
+    def black_box(self) -> csc_array:
+        """Return the weights of the output over (1, columns)."""
+        return csc_array(np.concatenate([[self.constant], self.coef])[:, None])
 
 
 def solve_trees(
@@ -146,7 +151,7 @@ def solve_trees(
     solutions = []
     for output, (own, rest, whole) in zip(outputs, plans, strict=True):
         kept = [] if smooth else [(j, span_of[u]) for j, u in enumerate(output.subspaces) if u in span_of]
-        black_box = np.concatenate([[output.constant], output.coef])
+        black_box = output.black_box().toarray()[:, 0]
         solutions.append(_solution(moments, basis, (own, rest, whole), smooth, black_box, kept, rank, n_threads))
     return solutions
 

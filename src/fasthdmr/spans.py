@@ -16,17 +16,18 @@ from fasthdmr.dictionary import Subspace
 
 Floats = NDArray[np.float64]
 
-MAX_SIZES = (12, 8, 5, 4, 3)
-"""The largest default number of splines of a variable in spans of order 1, 2, …"""
+MAX_SIZES = {"spline": (12, 8, 5, 4, 3), "bins": (32, 8, 5, 4, 3)}
+"""The largest default number of splines, or bins, of a variable in spans of order 1, 2, …"""
 
+_MANY_ROWS = 20_000
 _KNOT_ROWS = 100_000  # quantiles of more rows move by less than a row's share of them
 
 
-def default_size(n_rows: int, order: int) -> int:
+def default_size(n_rows: int, order: int, basis: str = "spline") -> int:
     """Return the rule's number of splines (or bins) of a variable in spans of an order.
 
-    The number grows like n_rows ** (0.35 - 0.05 order), up to `MAX_SIZES`, so that columns stay far below rows: a
-    sample of N rows absorbs about p/N of the variance of a component with p columns by chance.
+    Splines: n_rows ** (0.35 - 0.05 order), up to `MAX_SIZES`; bins of a single variable: n_rows ** 0.41. Columns stay
+    far below rows so: a sample of N rows absorbs about p/N of the variance of a component with p columns by chance.
 
     Parameters
     ----------
@@ -34,6 +35,7 @@ def default_size(n_rows: int, order: int) -> int:
         Rows with weight.
     order : int
         Number of variables of a span.
+    basis : "spline" or "bins"
 
     Returns
     -------
@@ -46,8 +48,26 @@ def default_size(n_rows: int, order: int) -> int:
     >>> [default_size(50, order) for order in (1, 2, 3)]
     [3, 2, 2]
     """
-    largest = MAX_SIZES[min(order, len(MAX_SIZES)) - 1]
-    return max(2, min(largest, int(n_rows ** max(0.35 - 0.05 * order, 0.05))))
+    largest = MAX_SIZES[basis][min(order, len(MAX_SIZES[basis])) - 1]
+    exponent = 0.41 if basis == "bins" and order == 1 else max(0.35 - 0.05 * order, 0.05)
+    return max(2, min(largest, int(n_rows**exponent)))
+
+
+def informative_rows(X: NDArray[Any], weights: Floats | None) -> int:
+    """Return how many rows the size rule may count on: distinct ones with weight, so that a repeated row is one.
+
+    Above `_MANY_ROWS`, where sizes no longer grow, repetitions are not looked for.
+
+    Examples
+    --------
+    >>> informative_rows(np.array([[1.0], [2.0], [2.0], [3.0]]), np.array([1.0, 1.0, 1.0, 0.0]))
+    2
+    """
+    rows = X if weights is None else X[weights > 0]
+    if len(rows) > _MANY_ROWS:
+        return len(rows)
+    records = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))
+    return len(np.unique(records))
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +141,7 @@ def make_basis(
         Without the spans of variables that are constant.
     """
     profiles = {j: Profile.of(X[:, j], weights) for j in sorted({j for u in subspaces for j in u})}
+    knots = {j: profile.knots(sizes, degree) for j, profile in profiles.items() if not profile.is_constant}
     axes: list[tuple[int, int, list[float], bool]] = []
     number: dict[tuple[int, int], int] = {}
     kept, axes_of = [], []
@@ -130,7 +151,7 @@ def make_basis(
         for j in u:
             if (j, len(u)) not in number:
                 number[j, len(u)] = len(axes)
-                axes.append((j, *profiles[j].knots(sizes[len(u) - 1], degree), profiles[j].has_missing))
+                axes.append((j, *knots[j][len(u) - 1], profiles[j].has_missing))
         kept.append(u)
         axes_of.append([number[j, len(u)] for j in u])
     return Basis(axes, kept, axes_of)
@@ -160,29 +181,40 @@ class Profile:
         """Whether nothing distinguishes the rows."""
         return len(self.values) + self.has_missing < 2
 
-    def knots(self, size: int, degree: int) -> tuple[int, list[float]]:
-        """Return the degree and clamped knots of `size` splines, or of one column a value where these are few."""
-        if len(self.values) <= max(size, 2) or degree == 0:
-            return 0, self._bins(size)
-        degree = min(degree, size - 1)
-        inner = self._quantiles(np.linspace(0, 1, size - degree + 1))
-        inner = np.unique(inner)
-        return degree, [*[inner[0]] * degree, *inner.tolist(), *[inner[-1]] * degree]
+    def knots(self, sizes: Sequence[int], degree: int) -> list[tuple[int, list[float]]]:
+        """Return the degree and clamped knots for each of falling sizes; a column a value where these are few.
 
-    def _bins(self, size: int) -> list[float]:
+        The knots of a smaller size are among those of the one before, so that what a span of several variables says of
+        one of them, the span of that variable can say too: components are unique then.
+        """
+        result: list[tuple[int, list[float]]] = []
+        finer: Floats | None = None
+        for size in sizes:
+            as_bins = degree == 0 or len(self.values) <= max(size, 2)
+            d = 0 if as_bins else min(degree, size - 1)
+            intervals = size - d
+            if finer is not None and intervals < len(finer) - 1:
+                inner = finer[np.rint(np.linspace(0, len(finer) - 1, intervals + 1)).astype(int)]
+            else:
+                inner = self._edges(size) if as_bins else np.unique(self.quantiles(np.linspace(0, 1, intervals + 1)))
+            finer = inner
+            result.append((d, [*[inner[0]] * d, *inner.tolist(), *[inner[-1]] * d]))
+        return result
+
+    def _edges(self, size: int) -> Floats:
         """Return edges between values: one bin a value, or quantile bins."""
         values = self.values
         if len(values) == 0:
-            return [0.0, 1.0]  # nothing but missing values
+            return np.array([0.0, 1.0])  # nothing but missing values
         if len(values) > size:
-            lower = np.searchsorted(values, self._quantiles(np.linspace(0, 1, size + 1)[1:-1]), side="right")
+            lower = np.searchsorted(values, self.quantiles(np.linspace(0, 1, size + 1)[1:-1]), side="right")
             cuts = np.unique(lower[(lower > 0) & (lower < len(values))])
         else:
             cuts = np.arange(1, len(values))
         # The edge is the upper value: a bin holds its lower edge.
-        return [values[0] - 1.0, *values[cuts].tolist(), values[-1] + 1.0]
+        return np.concatenate([[values[0] - 1.0], values[cuts], [values[-1] + 1.0]])
 
-    def _quantiles(self, levels: Floats) -> Floats:
+    def quantiles(self, levels: Floats) -> Floats:
         """Return weighted quantiles: the least value up to which the share of the weight is reached."""
         share = np.cumsum(self.weights)
         position = np.searchsorted(share, levels * share[-1] * (1 - 1e-12), side="left")
@@ -190,17 +222,19 @@ class Profile:
 
 
 def product_pairs(subspaces: Sequence[Subspace], *, joint: bool) -> list[tuple[int, int]]:
-    """Return the pairs of spans whose products are needed: inside a subspace, or all for a joint projection.
+    """Return the pairs of spans whose products are needed: single variables, and inside a subspace; or all of them.
 
     Examples
     --------
     >>> product_pairs([(0,), (1,), (2,), (0, 1)], joint=False)
-    [(0, 0), (0, 1), (0, 3), (1, 1), (1, 3), (2, 2), (3, 3)]
+    [(0, 0), (0, 1), (0, 2), (0, 3), (1, 1), (1, 2), (1, 3), (2, 2), (3, 3)]
     """
     if joint:
         return [(a, b) for a in range(len(subspaces)) for b in range(a, len(subspaces))]
     number = {u: s for s, u in enumerate(subspaces)}
     pairs = {(s, s) for s in range(len(subspaces))}
+    single = [s for s, u in enumerate(subspaces) if len(u) == 1]
+    pairs.update((a, b) for i, a in enumerate(single) for b in single[i:])
     for u in subspaces:
         inside = sorted(number[v] for t in range(1, len(u) + 1) for v in combinations(u, t) if v in number)
         pairs.update((a, b) for i, a in enumerate(inside) for b in inside[i:])

@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
-from sklearn.metrics import r2_score
-from sklearn.utils import Tags, check_array, column_or_1d
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils import Tags, check_array
 from threadpoolctl import threadpool_limits
 
 from fasthdmr import _core
 from fasthdmr._threads import n_threads
 from fasthdmr._weights import check_weights
-from fasthdmr.decomposition import Component, Decomposition, assemble
-from fasthdmr.dictionary import Subspace, TreeDictionary, as_subspace
+from fasthdmr.base import BaseHDMR, variance_of
+from fasthdmr.decomposition import assemble
+from fasthdmr.dictionary import Dictionary, Subspace, TreeDictionary, as_subspace
 from fasthdmr.forest import Forest
 from fasthdmr.hierarchy import Solution, solve
 from fasthdmr.members import as_members, fit_member, is_fitted, load_members, sample_bounds, variable_names
 from fasthdmr.ridge import DEFAULT_ALPHAS, cross_validate, fold_numbers, ridge_path
-from fasthdmr.sensitivity import Sensitivity
+from fasthdmr.span_fit import SpanDictionary, TreeOutput, solve_trees
+from fasthdmr.span_plan import as_sizes, plan_spans, screen_pairs, screened_rows
+from fasthdmr.spans import informative_rows, make_basis
 
 Floats = NDArray[np.float64]
 
-_LABELS = (
-    "y holds text, and {what} needs numbers to compare the model's output with. Class labels are no output of a "
-    "tree: use fidelity(X) to compare with the model itself, and combine='sum' to decompose it as it is."
-)
 
-
-class TreeHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class TreeHDMR(BaseHDMR):
     """High Dimensional Model Representation of tree ensembles.
 
     The output f of one model, or of a linear combination of several, is written as f_0 + sum f_u(x_u) over subspaces
@@ -49,8 +44,18 @@ class TreeHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         The largest order of a component; the rest is the residual. None: whatever the trees have.
     interactions : list of subspaces, or None
         The subspaces of order 2 and more to keep, by indices or names. None: those that occur.
-    basis : "trees"
-        The spans that components are orthogonal to: the tree columns themselves, as in the paper.
+    basis : "spline", "bins" or "trees"
+        The spans that components are orthogonal to: B-splines and their tensor products; indicators of quantile bins;
+        or the tree columns themselves, as in the paper (see Notes).
+    degree : int
+        Of the splines, 0 to 3.
+    n_splines : int, tuple of int or None
+        Splines (or bins) of a variable, in spans of order 1, 2, …; None: `fasthdmr.spans.default_size`. Variables with
+        no more distinct values than that get one column a value.
+    smooth : bool
+        True: a component holds what its spans and those below hold; the model's roughness is in the residual. False:
+        all of the model's detail stays in the components. Trees are then sorted by node, else by tree. (For splines
+        and bins.)
     combine : "auto", "sum" or "ridge"
         "sum": the models as they are, added up. "ridge": coefficients of all tree columns against y. "auto": "sum" for
         one model, "ridge" for several or None.
@@ -84,7 +89,7 @@ class TreeHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
     alpha_ : float, ndarray of shape (K,), or None
         The penalty that was chosen, for "ridge".
     rank_ : int or list of int
-        Numerical rank of the tree columns and the constant.
+        Numerical rank of the tree columns and the constant; for splines and bins, of the spans of one variable.
     forests_ : list of Forest
     estimators_ : list
         The fitted models.
@@ -95,9 +100,12 @@ class TreeHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
 
     Notes
     -----
-    Paper, section "Decision trees"; specification, sections 3 and 4. If a model has no trees on a variable alone, its
-    main effect has no span and hides in the interactions (specification 4, "The trap"): combine models of depth 1, 2,
-    … as the default does.
+    Paper, section "Decision trees"; specification, sections 3 and 4. With `basis="trees"`, if a model has no trees on a
+    variable alone, its main effect has no span and hides in the interactions (specification 4, "The trap"): combine
+    models of depth 1, 2, … then. Splines and bins do not need that.
+
+    Terms of the model that depend on more than `order` variables are projected jointly on all spans that are kept, so
+    components depend on `order` then. Where pairs do not fit with the rows or with memory, the strongest are kept.
 
     Examples
     --------
@@ -119,7 +127,10 @@ class TreeHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         *,
         order: int | None = 2,
         interactions: Any = None,
-        basis: str = "trees",
+        basis: str = "spline",
+        degree: int = 3,
+        n_splines: Any = None,
+        smooth: bool = True,
         combine: str = "auto",
         alphas: Any = None,
         cv: Any = 5,
@@ -132,6 +143,9 @@ class TreeHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         self.order = order
         self.interactions = interactions
         self.basis = basis
+        self.degree = degree
+        self.n_splines = n_splines
+        self.smooth = smooth
         self.combine = combine
         self.alphas = alphas
         self.cv = cv
@@ -170,7 +184,14 @@ class TreeHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         members = as_members(self.estimators, self.random_state)
         ridge = self._check_parameters(len(members))
         unfitted = [not is_fitted(member) for member in members]
-        X, y = self._check_data(X, y, ridge=ridge, needs_y=ridge or any(unfitted) or self.normalise == "data")
+        reasons = {
+            "combine='ridge'": ridge,
+            "normalise='data'": self.normalise == "data",
+            "models that are not fitted": any(unfitted),
+        }
+        numeric = ridge or self.normalise == "data"
+        needed_for = next((reason for reason, applies in reasons.items() if applies), "")
+        X, y = self._check_data(X, y, numeric=numeric, needed_for=needed_for)
         weights = check_weights(sample_weight, X)
         started = time.perf_counter()
         self.estimators_ = [
@@ -186,189 +207,134 @@ class TreeHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         return self
 
     def _decompose(self, X: NDArray[Any], y: Any, weights: Floats | None, *, ridge: bool) -> None:
-        kept = self._kept()
-        dictionary = TreeDictionary(self.forests_)
-        n_outputs = dictionary.n_outputs
+        # A coefficient against y belongs to whole trees, so they stay together where there are such coefficients.
+        by_node = self.basis != "trees" and not self.smooth and not ridge
+        trees = TreeDictionary(self.forests_, by="node" if by_node else "tree")
+        n_outputs = trees.n_outputs
         targets: list[Any] = [None] * n_outputs
         if ridge or self.normalise == "data":
             targets = self._targets(y, n_outputs)
-        solutions, chosen = [], []
-        for output, target in enumerate(targets):
-            solution, alpha = self._solve(dictionary, output, X, target, weights, ridge=ridge)
-            solutions.append(solution)
-            chosen.append(alpha)
+        kept = self._kept()
+        dictionary: Dictionary = trees
+        if self.basis == "trees":
+            solved = [self._solve(trees, k, X, targets[k], weights, ridge=ridge) for k in range(n_outputs)]
+            solutions, chosen = [s for s, _ in solved], [alpha for _, alpha in solved]
+        else:
+            outputs, chosen = self._outputs(trees, X, targets, weights, ridge=ridge)
+            dictionary, solutions = self._solve_in_spans(trees, outputs, X, weights)
         one = n_outputs == 1
         names = self.forests_[0].output_names or tuple(f"y{k}" for k in range(n_outputs))
-        variance = None
-        if self.normalise == "data":
-            variance = np.array(
-                [np.average((t - np.average(t, weights=weights)) ** 2, weights=weights) for t in targets]
-            )
         self.decomposition_ = assemble(
             dictionary,
             solutions,
             kept,
             feature_names=self.feature_names_,
             output_names=None if one else names,
-            data_variance=variance,
+            data_variance=variance_of(targets, weights) if self.normalise == "data" else None,
             bounds=sample_bounds(X),
         )
         self.alpha_ = None if not ridge else chosen[0] if one else np.array(chosen)
 
     def _solve(
-        self, dictionary: TreeDictionary, output: int, X: NDArray[Any], y: Any, weights: Floats | None, *, ridge: bool
+        self, trees: TreeDictionary, output: int, X: NDArray[Any], y: Any, weights: Floats | None, *, ridge: bool
     ) -> tuple[Solution, float | None]:
-        """Return the components of one output, and the penalty."""
-        columns, threads = dictionary.columns[output], n_threads(self.n_jobs)
-        alphas = np.atleast_1d(np.asarray(DEFAULT_ALPHAS if self.alphas is None else self.alphas, dtype=np.float64))
-        validate = ridge and len(alphas) > 1
+        """Return the components of one output with the tree columns as spans, and the penalty."""
+        triangle, triangles = self._triangles(trees, output, X, y if ridge else None, weights)
+        labels, total = trees.labels(output), float(len(X)) if weights is None else float(weights.sum())
+        threads = n_threads(self.n_jobs)
+        if not ridge:
+            beta = np.concatenate([[trees.columns[output].constants.sum()], np.ones(len(labels.column_subspace))])
+            return solve(triangle / np.sqrt(total), labels, beta, threads), None
+        beta, alpha = self._ridge(triangle, triangles)
+        return solve(triangle[:-1, :-1] / np.sqrt(total), labels, beta, threads), alpha
+
+    def _outputs(
+        self, trees: TreeDictionary, X: NDArray[Any], targets: Sequence[Any], weights: Floats | None, *, ridge: bool
+    ) -> tuple[list[TreeOutput], list[float | None]]:
+        """Return every output as a constant and tree columns times coefficients, and the penalties."""
+        outputs: list[TreeOutput] = []
+        chosen: list[float | None] = []
+        for k, columns in enumerate(trees.columns):
+            if ridge:
+                beta, alpha = self._ridge(*self._triangles(trees, k, X, targets[k], weights))
+                outputs.append(TreeOutput(columns, beta[0], beta[1:]))
+                chosen.append(alpha)
+            else:
+                ones = np.ones(len(columns.column_subspace))
+                outputs.append(TreeOutput(columns, float(columns.constants.sum()), ones))
+                chosen.append(None)
+        return outputs, chosen
+
+    def _triangles(
+        self, trees: TreeDictionary, output: int, X: NDArray[Any], y: Any, weights: Floats | None
+    ) -> tuple[Floats, Floats]:
+        """Return the triangle of the tree columns (and y), and those of the folds that it is merged from."""
+        validate = y is not None and len(self._alphas()) > 1
         fold, n_folds = fold_numbers(self.cv, X, y) if validate else (None, 1)
         with threadpool_limits(1, user_api="blas"):
-            triangles = columns.triangles(
-                X, weight=weights, y=y if ridge else None, fold=fold, n_folds=n_folds, n_threads=threads
+            triangles = trees.columns[output].triangles(
+                X, weight=weights, y=y, fold=fold, n_folds=n_folds, n_threads=n_threads(self.n_jobs)
             )
-            triangle = _core.merge_triangles(triangles)
-        labels = dictionary.labels(output)
-        total = float(len(X)) if weights is None else float(weights.sum())
-        if not ridge:
-            beta = np.concatenate([[columns.constants.sum()], np.ones(len(labels.column_subspace))])
-            return solve(triangle / np.sqrt(total), labels, beta, threads), None
-        best = int(np.argmin(cross_validate(triangles, alphas))) if validate else 0
-        beta = ridge_path(triangle, alphas[best : best + 1])[:, 0]
-        return solve(triangle[:-1, :-1] / np.sqrt(total), labels, beta, threads), float(alphas[best])
+            return _core.merge_triangles(triangles), triangles
 
-    def transform(self, X: Any) -> Floats:
-        """Return the component functions at X, (N, C), or (N, C * K) with the outputs of a component side by side."""
-        values = self.evaluate(X)
-        return values.reshape(len(values), -1) if values.ndim == 3 else values
+    def _ridge(self, triangle: Floats, triangles: Floats) -> tuple[Floats, float]:
+        """Return intercept and coefficients against y, and the penalty of the least error on left-out folds."""
+        alphas = self._alphas()
+        best = int(np.argmin(cross_validate(triangles, alphas))) if len(alphas) > 1 else 0
+        return ridge_path(triangle, alphas[best : best + 1])[:, 0], float(alphas[best])
 
-    def evaluate(self, X: Any) -> Floats:
-        """Return the component functions at X, (N, C) or (N, C, K), in the order of `subspaces_`."""
-        rows = self._rows(X)
-        return self.decomposition_.evaluate(rows, n_threads(self.n_jobs))
+    def _alphas(self) -> Floats:
+        return np.atleast_1d(np.asarray(DEFAULT_ALPHAS if self.alphas is None else self.alphas, dtype=np.float64))
 
-    def predict(self, X: Any) -> Floats:
-        """Return the reduced-order model, f_0 plus the components, (N,) or (N, K)."""
-        rows = self._rows(X)
-        return self.decomposition_.predict(rows, n_threads(self.n_jobs))
+    def _solve_in_spans(
+        self, trees: TreeDictionary, outputs: Sequence[TreeOutput], X: NDArray[Any], weights: Floats | None
+    ) -> tuple[SpanDictionary, list[Solution]]:
+        """Return the components in spans of splines or bins."""
+        order = X.shape[1] if self.order is None else min(int(self.order), X.shape[1])
+        on_paths = {u for forest in self.forests_ for u in forest.core.touched(order)}
+        order = max((len(u) for u in on_paths), default=1)
+        columns = {u for output in outputs for u in output.subspaces}
+        touched = on_paths
+        if self.interactions is not None:
+            touched = {(j,) for u in on_paths for j in u} | self._interactions()
+        within = {u for u in touched if len(u) <= order}
 
-    def residual(self, X: Any) -> Floats:
-        """Return the black box minus `predict`, (N,) or (N, K)."""
-        rows = self._rows(X)
-        threads = n_threads(self.n_jobs)
-        return self.decomposition_.black_box(rows, threads) - self.decomposition_.predict(rows, threads)
+        def strength(pairs: list[Subspace]) -> Floats:
+            rows = screened_rows(len(X))
+            values = [
+                trees.evaluate(X[rows], k, output.black_box(), n_threads(self.n_jobs))[:, 0]
+                for k, output in enumerate(outputs)
+            ]
+            part = None if weights is None else weights[rows]
+            return screen_pairs(X[rows], part, np.column_stack(values), pairs, self.degree)
 
-    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Return the R² of `predict` against y (numbers; class labels are an error)."""
-        if np.asarray(y).dtype.kind in "OSU" and _is_text(y):
-            raise ValueError(_LABELS.format(what="score"))
-        return float(r2_score(y, self.predict(X), sample_weight=sample_weight))
-
-    def fidelity(self, X: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Return the R² of `predict` against the black box at X (mean over outputs)."""
-        rows = self._rows(X)
-        threads = n_threads(self.n_jobs)
-        box, model = self.decomposition_.black_box(rows, threads), self.decomposition_.predict(rows, threads)
-        return float(r2_score(box, model, sample_weight=sample_weight))
-
-    def component(self, variables: Any) -> Component:
-        """Return the component function of a subspace, given by indices or names.
-
-        Parameters
-        ----------
-        variables : int, str, or sequence of int or str
-
-        Raises
-        ------
-        ValueError
-            If there is no such variable or component.
-        """
-        check_is_fitted(self)
-        return self.decomposition_.component(as_subspace(variables, self.feature_names_))
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return the names of the columns of `transform`: "x0", "x0 x1"; with several outputs "x0 x1[output]"."""
-        check_is_fitted(self)
-        names, outputs = self.sensitivity_.names, self.decomposition_.output_names
-        if outputs is None:
-            return np.array(names, dtype=object)
-        return np.array([f"{name}[{output}]" for name in names for output in outputs], dtype=object)
-
-    @property
-    def subspaces_(self) -> list[Subspace]:
-        """The subspaces of the components."""
-        return self._fitted.subspaces
-
-    @property
-    def components_(self) -> list[Component]:
-        """The component functions."""
-        return self._fitted.components
-
-    @property
-    def intercept_(self) -> float | Floats:
-        """f_0."""
-        return self._fitted.intercept
-
-    @property
-    def sensitivity_(self) -> Sensitivity:
-        """The indices."""
-        return self._fitted.sensitivity
-
-    @property
-    def residual_(self) -> float | Floats:
-        """What the components leave over, as a share of the variance."""
-        return self._fitted.residual
-
-    @property
-    def coef_(self) -> Floats | list[Floats]:
-        """The coefficients of the tree columns."""
-        return self._fitted.coef
-
-    @property
-    def rank_(self) -> int | list[int]:
-        """Numerical rank of the tree columns and the constant."""
-        return self._fitted.rank
-
-    @property
-    def _fitted(self) -> Decomposition:
-        if "decomposition_" not in vars(self):
-            raise AttributeError(f"This {type(self).__name__} instance is not fitted yet.")
-        decomposition: Decomposition = self.decomposition_
-        return decomposition
+        plan = plan_spans(
+            touched,
+            informative_rows(X, weights),
+            order,
+            basis=self.basis,
+            n_splines=as_sizes(self.n_splines, order),
+            joint=not columns <= within,
+            chosen=self.interactions is not None,
+            strength=strength,
+        )
+        degree = 0 if self.basis == "bins" else self.degree
+        basis = make_basis(X, weights, plan.subspaces, plan.sizes, degree=degree)
+        solutions = solve_trees(X, weights, basis, outputs, smooth=self.smooth, n_threads=n_threads(self.n_jobs))
+        return SpanDictionary(trees, [len(output.coef) for output in outputs], basis), solutions
 
     def _check_parameters(self, n_members: int) -> bool:
         """Check what does not depend on data; return whether columns are combined by ridge regression."""
-        if self.basis != "trees":
-            raise ValueError(f"basis={self.basis!r} is not available yet; use basis='trees'.")
+        self._check_common()
+        if self.basis not in ("spline", "bins", "trees"):
+            raise ValueError(f"basis must be 'spline', 'bins' or 'trees', got {self.basis!r}.")
         if self.combine not in ("auto", "sum", "ridge"):
             raise ValueError(f"combine must be 'auto', 'sum' or 'ridge', got {self.combine!r}.")
-        if self.normalise not in ("output", "data"):
-            raise ValueError(f"normalise must be 'output' or 'data', got {self.normalise!r}.")
-        if self.order is not None and (not isinstance(self.order, int | np.integer) or self.order < 1):
-            raise ValueError(f"order must be a positive integer or None, got {self.order!r}.")
         if self.alphas is not None:
             alphas = check_array(np.atleast_1d(self.alphas), ensure_2d=False, dtype=np.float64, input_name="alphas")
             if alphas.ndim != 1 or alphas.min() < 0:
                 raise ValueError(f"alphas must be non-negative numbers, got {self.alphas!r}.")
         return self.combine == "ridge" or (self.combine == "auto" and n_members > 1)
-
-    def _check_data(self, X: Any, y: Any, *, ridge: bool, needs_y: bool) -> tuple[NDArray[Any], Any]:
-        if y is None and needs_y:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. Models that "
-                "are not fitted, combine='ridge' and normalise='data' need it."
-            )
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_all_finite=self._finite())
-        if y is None:
-            return X, None
-        if (ridge or self.normalise == "data") and _is_text(y):
-            raise ValueError(_LABELS.format(what="combine='ridge'" if ridge else "normalise='data'"))
-        numeric = ridge or self.normalise == "data"
-        y = check_array(y, ensure_2d=False, dtype=np.float64 if numeric else None, input_name="y")
-        if y.ndim == 2 and y.shape[1] == 1:
-            y = column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
-        return X, y
 
     def _targets(self, y: NDArray[Any], n_outputs: int) -> list[Floats]:
         """Return the values that each output is combined or compared with."""
@@ -377,23 +343,16 @@ class TreeHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
             raise ValueError(f"y has {len(targets)} column(s), but the models have {n_outputs} output(s).")
         return [np.ascontiguousarray(target, dtype=np.float64) for target in targets]
 
+    def _interactions(self) -> set[Subspace]:
+        return {as_subspace(u, self.feature_names_, what="interactions") for u in self.interactions}
+
     def _kept(self) -> Callable[[Subspace], bool]:
         """Return the test whether the component of a subspace is kept."""
         order = np.inf if self.order is None else self.order
         if self.interactions is None:
             return lambda u: len(u) <= order
-        chosen = {as_subspace(u, self.feature_names_, what="interactions") for u in self.interactions}
+        chosen = self._interactions()
         return lambda u: len(u) <= order and (len(u) == 1 or u in chosen)
-
-    def _rows(self, X: Any) -> NDArray[Any]:
-        check_is_fitted(self)
-        rows: NDArray[Any] = validate_data(
-            self, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite=self._finite()
-        )
-        return rows
-
-    def _finite(self) -> bool | str:
-        return "allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True
 
     def _tell(self, stage: str, started: float) -> float:
         now = time.perf_counter()
@@ -406,13 +365,7 @@ class TreeHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         members = as_members(self.estimators, None) if self.estimators is not None else []
         tags.input_tags.allow_nan = bool(members) and all(_allows_nan(member) for member in members)
         tags.target_tags.required = bool(not members or self.combine == "ridge" or not all(map(is_fitted, members)))
-        tags.transformer_tags.preserves_dtype = []
         return tags
-
-
-def _is_text(y: Any) -> bool:
-    values = np.asarray(y)
-    return values.dtype.kind in "SU" or (values.dtype.kind == "O" and any(isinstance(v, str) for v in values.flat))
 
 
 def _allows_nan(member: Any) -> bool:

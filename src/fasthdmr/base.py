@@ -1,0 +1,188 @@
+"""What all estimators share once they are fitted: the scikit-learn face of a `Decomposition`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
+from sklearn.metrics import r2_score
+from sklearn.utils import Tags, check_array, column_or_1d
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from fasthdmr._threads import n_threads
+from fasthdmr.decomposition import Component, Decomposition
+from fasthdmr.dictionary import Subspace, as_subspace
+from fasthdmr.sensitivity import Sensitivity
+
+Floats = NDArray[np.float64]
+
+MAX_DEGREE = 3
+LABELS = (
+    "y holds text, and {what} needs numbers to compare the model's output with. Class labels are no output of a "
+    "tree: use fidelity(X) to compare with the model itself, and combine='sum' to decompose it as it is."
+)
+
+
+class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the estimators; they set `decomposition_` and `feature_names_` in `fit`."""
+
+    decomposition_: Decomposition
+    feature_names_: tuple[str, ...]
+    n_jobs: int | None
+
+    def transform(self, X: Any) -> Floats:
+        """Return the component functions at X, (N, C), or (N, C * K) with the outputs of a component side by side."""
+        values = self.evaluate(X)
+        return values.reshape(len(values), -1) if values.ndim == 3 else values
+
+    def evaluate(self, X: Any) -> Floats:
+        """Return the component functions at X, (N, C) or (N, C, K), in the order of `subspaces_`."""
+        rows = self._rows(X)
+        return self.decomposition_.evaluate(rows, n_threads(self.n_jobs))
+
+    def predict(self, X: Any) -> Floats:
+        """Return the reduced-order model, f_0 plus the components, (N,) or (N, K)."""
+        rows = self._rows(X)
+        return self.decomposition_.predict(rows, n_threads(self.n_jobs))
+
+    def residual(self, X: Any) -> Floats:
+        """Return the black box minus `predict`, (N,) or (N, K)."""
+        rows = self._rows(X)
+        threads = n_threads(self.n_jobs)
+        return self.decomposition_.black_box(rows, threads) - self.decomposition_.predict(rows, threads)
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return the R² of `predict` against y (numbers; class labels are an error)."""
+        if is_text(y):
+            raise ValueError(LABELS.format(what="score"))
+        return float(r2_score(y, self.predict(X), sample_weight=sample_weight))
+
+    def fidelity(self, X: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return the R² of `predict` against the black box at X (mean over outputs)."""
+        rows = self._rows(X)
+        threads = n_threads(self.n_jobs)
+        box, model = self.decomposition_.black_box(rows, threads), self.decomposition_.predict(rows, threads)
+        return float(r2_score(box, model, sample_weight=sample_weight))
+
+    def component(self, variables: Any) -> Component:
+        """Return the component function of a subspace, given by indices or names.
+
+        Parameters
+        ----------
+        variables : int, str, or sequence of int or str
+
+        Raises
+        ------
+        ValueError
+            If there is no such variable or component.
+        """
+        check_is_fitted(self)
+        return self.decomposition_.component(as_subspace(variables, self.feature_names_))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the columns of `transform`: "x0", "x0 x1"; with several outputs "x0 x1[output]"."""
+        check_is_fitted(self)
+        names, outputs = self.sensitivity_.names, self.decomposition_.output_names
+        if outputs is None:
+            return np.array(names, dtype=object)
+        return np.array([f"{name}[{output}]" for name in names for output in outputs], dtype=object)
+
+    @property
+    def subspaces_(self) -> list[Subspace]:
+        """The subspaces of the components."""
+        return self._fitted.subspaces
+
+    @property
+    def components_(self) -> list[Component]:
+        """The component functions."""
+        return self._fitted.components
+
+    @property
+    def intercept_(self) -> float | Floats:
+        """f_0."""
+        return self._fitted.intercept
+
+    @property
+    def sensitivity_(self) -> Sensitivity:
+        """The indices."""
+        return self._fitted.sensitivity
+
+    @property
+    def residual_(self) -> float | Floats:
+        """What the components leave over, as a share of the variance."""
+        return self._fitted.residual
+
+    @property
+    def coef_(self) -> Floats | list[Floats]:
+        """The coefficients of the tree columns."""
+        return self._fitted.coef
+
+    @property
+    def rank_(self) -> int | list[int]:
+        """Numerical rank of the tree columns and the constant."""
+        return self._fitted.rank
+
+    @property
+    def _fitted(self) -> Decomposition:
+        if "decomposition_" not in vars(self):
+            raise AttributeError(f"This {type(self).__name__} instance is not fitted yet.")
+        decomposition: Decomposition = self.decomposition_
+        return decomposition
+
+    def _check_common(self) -> None:
+        """Check the parameters that all estimators have."""
+        order, normalise = self.order, self.normalise  # type: ignore[attr-defined]
+        if normalise not in ("output", "data"):
+            raise ValueError(f"normalise must be 'output' or 'data', got {normalise!r}.")
+        if order is not None and (not isinstance(order, int | np.integer) or order < 1):
+            raise ValueError(f"order must be a positive integer or None, got {order!r}.")
+        degree = self.degree  # type: ignore[attr-defined]
+        if not isinstance(degree, int | np.integer) or not 0 <= degree <= MAX_DEGREE:
+            raise ValueError(f"degree must be an integer from 0 to {MAX_DEGREE}, got {degree!r}.")
+
+    def _check_data(self, X: Any, y: Any, *, numeric: bool, needed_for: str = "") -> tuple[NDArray[Any], Any]:
+        """Return X, and y where it is given, checked; `needed_for` says who cannot do without y."""
+        if y is None and needed_for:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. "
+                f"It is needed for {needed_for}."
+            )
+        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_all_finite=self._finite())
+        if y is None:
+            return X, None
+        if numeric and is_text(y):
+            raise ValueError(LABELS.format(what=needed_for or "score"))
+        y = check_array(y, ensure_2d=False, dtype=np.float64 if numeric else None, input_name="y")
+        if y.ndim == 2 and y.shape[1] == 1:
+            y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        return X, y
+
+    def _rows(self, X: Any) -> NDArray[Any]:
+        check_is_fitted(self)
+        rows: NDArray[Any] = validate_data(
+            self, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite=self._finite()
+        )
+        return rows
+
+    def _finite(self) -> bool | str:
+        return "allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def variance_of(targets: list[Floats], weights: Floats | None) -> Floats:
+    """Return the weighted variance of each target, (K,)."""
+    means = [np.average(target, weights=weights) for target in targets]
+    return np.array([np.average((t - m) ** 2, weights=weights) for t, m in zip(targets, means, strict=True)])
+
+
+def is_text(y: Any) -> bool:
+    """Return whether labels are words."""
+    values = np.asarray(y)
+    return values.dtype.kind in "SU" or (values.dtype.kind == "O" and any(isinstance(v, str) for v in values.flat))

@@ -1,0 +1,281 @@
+"""HDMR: of any fitted model or function, or of data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import comb
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csc_array
+from sklearn.utils import Tags, check_array
+from sklearn.utils.validation import check_is_fitted
+
+from fasthdmr._threads import n_threads
+from fasthdmr._weights import check_weights
+from fasthdmr.base import BaseHDMR, variance_of
+from fasthdmr.decomposition import assemble
+from fasthdmr.dictionary import Subspace, as_subspace
+from fasthdmr.members import sample_bounds
+from fasthdmr.span_fit import SpanDictionary, solve_values
+from fasthdmr.span_plan import as_sizes, plan_spans, screen_pairs, screened_rows
+from fasthdmr.spans import closure, informative_rows, make_basis
+
+Floats = NDArray[np.float64]
+
+_MAX_SUBSPACES = 100_000
+
+
+class HDMR(BaseHDMR):
+    """High Dimensional Model Representation of any fitted model or function, or of data.
+
+    The output, or y, is projected jointly on the spans of splines (or bins) of all subspaces up to `order`; the result
+    is taken apart into components, each orthogonal to the spans of all proper subsets of its variables. Without a
+    model this is a glass-box regressor: `predict` is the sum of the components.
+
+    Parameters
+    ----------
+    model : fitted estimator, callable or None
+        A regressor's `predict`, a classifier's `decision_function` or else `predict_proba` (of the second class, for
+        two), or a function of X, (N, n) to (N,) or (N, K). None: y itself.
+    order : int
+        The largest order of a component; the rest is the residual.
+    interactions : list of subspaces, or None
+        The subspaces of order 2 and more to keep, by indices or names. None: all, or the strongest that fit with the
+        rows and with memory.
+    basis : "spline" or "bins"
+    degree : int
+        Of the splines, 0 to 3.
+    n_splines : int, tuple of int or None
+        Splines (or bins) of a variable, in spans of order 1, 2, …; None: `fasthdmr.spans.default_size`.
+    normalise : "output" or "data"
+        Whether indices are divided by the variance of the model's output or of y.
+    n_jobs : int or None
+        Threads; None means 1. Results do not depend on it.
+    verbose : int
+        Whether to print what spans are used.
+
+    Attributes
+    ----------
+    subspaces_, components_, intercept_, sensitivity_, residual_, rank_, feature_names_
+        As for `TreeHDMR`.
+    decomposition_ : Decomposition
+
+    Notes
+    -----
+    Specification, sections 3 and 4. Components depend on `order`: the projection is joint.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fasthdmr import HDMR
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(2000, 2))
+    >>> hdmr = HDMR(lambda X: X[:, 0] + X[:, 0] * X[:, 1]).fit(X)
+    >>> hdmr.sensitivity_.S.round(1)
+    array([0.7, 0. , 0.3])
+    """
+
+    def __init__(
+        self,
+        model: Any = None,
+        *,
+        order: int = 2,
+        interactions: Any = None,
+        basis: str = "spline",
+        degree: int = 3,
+        n_splines: Any = None,
+        normalise: str = "output",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.model = model
+        self.order = order
+        self.interactions = interactions
+        self.basis = basis
+        self.degree = degree
+        self.n_splines = n_splines
+        self.normalise = normalise
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Decompose the model, or y, under the measure of the rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (N, n)
+        y : array-like of shape (N,) or (N, K), optional
+            Needed without a model, and for `normalise="data"`.
+        sample_weight : array-like of shape (N,), optional
+            Non-negative weights of the rows.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter does not fit, or the spans do not fit into memory; the message says what to do.
+        sklearn.exceptions.NotFittedError
+            If the model is not fitted.
+
+        Warns
+        -----
+        scipy.linalg.LinAlgWarning
+            If variables are collinear: once, with the numerical rank.
+        UserWarning
+            If pairs are left out, or the output is constant.
+        """
+        self._check_common()
+        if self.order is None:
+            raise ValueError("order must be a positive integer, got None: a function has no order of its own.")
+        if self.basis not in ("spline", "bins"):
+            raise ValueError(f"basis must be 'spline' or 'bins', got {self.basis!r}.")
+        needed_for = "HDMR without a model" if self.model is None else ""
+        needed_for = needed_for or ("normalise='data'" if self.normalise == "data" else "")
+        X, y = self._check_data(X, y, numeric=True, needed_for=needed_for)
+        weights = check_weights(sample_weight, X)
+        names = getattr(self, "feature_names_in_", None)
+        self.feature_names_ = tuple(f"x{i}" for i in range(X.shape[1])) if names is None else tuple(map(str, names))
+        output = None if self.model is None else Output(self.model)
+        values = y if output is None else output(X)
+        one = values.ndim == 1
+        values = np.asfortranarray(values.reshape(len(X), -1), dtype=np.float64)
+        basis = self._basis(X, values, weights)
+        solutions = solve_values(X, weights, basis, values, n_threads=n_threads(self.n_jobs))
+        dictionary = SpanDictionary(FunctionDictionary(output, X.shape[1]), [1] * values.shape[1], basis)
+        chosen = None if self.interactions is None else self._interactions()
+        self.decomposition_ = assemble(
+            dictionary,
+            solutions,
+            lambda u: chosen is None or len(u) == 1 or u in chosen,
+            feature_names=self.feature_names_,
+            output_names=None if one else tuple(f"y{k}" for k in range(values.shape[1])),
+            data_variance=variance_of(list(y.reshape(len(y), -1).T), weights) if self.normalise == "data" else None,
+            bounds=sample_bounds(X),
+        )
+        return self
+
+    def _basis(self, X: NDArray[Any], values: Floats, weights: Floats | None) -> Any:
+        n, order = X.shape[1], min(self.order, X.shape[1])
+        if self.interactions is None:
+            count = sum(comb(n, t) for t in range(1, order + 1))
+            if count > _MAX_SUBSPACES:
+                raise ValueError(
+                    f"order={self.order} of {n} variables makes {count:,} spans; at most {_MAX_SUBSPACES:,} are "
+                    "looked at. Lower `order`, or choose subspaces with `interactions`."
+                )
+            touched = closure([tuple(range(n))], order)
+        else:
+            touched = [(j,) for j in range(n)] + sorted(self._interactions())
+        rows = screened_rows(len(X))
+
+        def strength(pairs: list[Subspace]) -> Floats:
+            part = None if weights is None else weights[rows]
+            return screen_pairs(X[rows], part, values[rows], pairs, self.degree)
+
+        plan = plan_spans(
+            touched,
+            informative_rows(X, weights),
+            order,
+            basis=self.basis,
+            n_splines=as_sizes(self.n_splines, order),
+            joint=True,
+            chosen=self.interactions is not None,
+            strength=strength,
+        )
+        if self.verbose:
+            print(f"[HDMR] {len(plan.subspaces)} spans, sizes {plan.sizes}")
+        return make_basis(X, weights, plan.subspaces, plan.sizes, degree=0 if self.basis == "bins" else self.degree)
+
+    def _interactions(self) -> set[Subspace]:
+        return {as_subspace(u, self.feature_names_, what="interactions") for u in self.interactions}
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self.model is None
+        tags.target_tags.multi_output = self.model is None
+        tags.input_tags.allow_nan = self.model is None or _allows_nan(self.model)
+        return tags
+
+
+class Output:
+    """The raw output of a fitted model or function, as numbers.
+
+    Parameters
+    ----------
+    model : fitted estimator or callable
+
+    Raises
+    ------
+    TypeError
+        If it is neither.
+    sklearn.exceptions.NotFittedError
+        If it is an estimator that is not fitted.
+    """
+
+    def __init__(self, model: Any) -> None:
+        if not hasattr(model, "predict"):
+            if not callable(model):
+                raise TypeError(f"model must be a fitted estimator or a function of X, got {type(model).__name__}.")
+        elif hasattr(model, "fit"):
+            check_is_fitted(model)
+        self.model = model
+
+    def __call__(self, X: NDArray[Any]) -> Floats:
+        """Return (N,) or (N, K)."""
+        values = check_array(self._function()(X), ensure_2d=False, dtype=np.float64, input_name="the model's output")
+        if values.shape[0] != len(X) or values.ndim > 2:
+            raise ValueError(
+                f"The model's output must have shape (N,) or (N, K), got {values.shape} for {len(X)} rows."
+            )
+        if hasattr(self.model, "predict_proba") and values.ndim == 2 and values.shape[1] == 2:
+            values = values[:, 1]
+        return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+
+    def _function(self) -> Callable[[NDArray[Any]], Any]:
+        for name in ("decision_function", "predict_proba", "predict"):
+            if hasattr(self.model, name):
+                method: Callable[[NDArray[Any]], Any] = getattr(self.model, name)
+                return method
+        function: Callable[[NDArray[Any]], Any] = self.model
+        return function
+
+
+class FunctionDictionary:
+    """The one column of a black box that is known by its values only.
+
+    Parameters
+    ----------
+    output : Output or None
+        None: the black box is data, and has no values at new rows.
+    n_features : int
+    """
+
+    def __init__(self, output: Output | None, n_features: int) -> None:
+        self.output = output
+        self.n_features = n_features
+
+    def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
+        """Return (1, f) at the rows times weights, (N, C)."""
+        if self.output is None:
+            raise ValueError("There is no black box: it is y itself. Compare y with predict(X), or use score(X, y).")
+        values = self.output(rows).reshape(len(rows), -1)[:, output]
+        result: Floats = np.column_stack([np.ones(len(rows)), values]) @ weights
+        return result
+
+    def embed(self, subspace: Sequence[int], values: Floats) -> Floats:
+        """Return rows with the given values; the other variables, on which nothing depends, are 0."""
+        if values.ndim != 2 or values.shape[1] != len(subspace):
+            raise ValueError(
+                f"The component {subspace} takes an array of shape (N, {len(subspace)}), got {values.shape}."
+            )
+        rows = np.zeros((len(values), self.n_features))
+        rows[:, list(subspace)] = values
+        return rows
+
+
+def _allows_nan(model: Any) -> bool:
+    return hasattr(model, "__sklearn_tags__") and bool(model.__sklearn_tags__().input_tags.allow_nan)
