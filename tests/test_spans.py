@@ -130,7 +130,7 @@ def test_joint_projection_is_least_squares_and_is_purified(order, weighted):
     weights_of = csc_array(solution.weights[[0, *range(2, solution.weights.shape[0])]])
     values = evaluate(basis, X, weights_of)
     reason = "spans overlap: a least-norm solution is good to eps over the weakest direction kept"
-    fit, _ = reference.project(f, spans, w)
+    fit, _ = reference.project(f, spans, w, reference.RIDGE)
     assert_close(solution.constant + values.sum(axis=1), fit, 1e-7, reason=reason)
     for c, u in enumerate(solution.subspaces):
         assert np.abs(values[:, c] - expected[u]).max() < 1e-6 * np.abs(f).max()

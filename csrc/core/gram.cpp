@@ -9,7 +9,6 @@ namespace fasthdmr {
 
 namespace {
 
-constexpr index kSmall = 128;
 // Eigenvalues, of a matrix with a unit diagonal, below this are empty directions.
 constexpr double kEmpty = 1e-10;
 // Regularisation of large systems. A step leaves kWeak / (kWeak + eigenvalue) of an error, and rounding puts eps / kWeak
@@ -51,24 +50,25 @@ std::vector<double> eigen(std::vector<double>& g, index n, bool vectors) {
 
 }  // namespace
 
-Gram::Gram(std::vector<double> g, index n) : n_(n), g_(std::move(g)) {
+Gram::Gram(std::vector<double> g, index n, double ridge) : n_(n), damped_(ridge > 0), g_(std::move(g)) {
+    for (index i = 0; i < n_; ++i) g_[i * n_ + i] += ridge;
     scale_ = scale_to_unit(g_, n_);
     factor_ = g_;
-    if (n_ <= kSmall) {
+    if (small()) {
         eigenvalues_ = eigen(factor_, n_, true);
         return;
     }
-    for (index i = 0; i < n_; ++i) factor_[i * n_ + i] += scale_[i] > 0 ? kWeak : 1.0;
+    for (index i = 0; i < n_; ++i) factor_[i * n_ + i] += scale_[i] == 0 ? 1.0 : damped_ ? 0.0 : kWeak;
     char lower = 'L';
     int size = int(n_), info = 0;
-    lapack().dpotrf(&lower, &size, factor_.data(), &size, &info);
+    if (n_ > 0) lapack().dpotrf(&lower, &size, factor_.data(), &size, &info);
     if (info != 0) throw Error("dpotrf failed: " + std::to_string(info));
 }
 
 std::vector<double> Gram::solve(const std::vector<double>& b) const {
     std::vector<double> x(n_);
     for (index i = 0; i < n_; ++i) x[i] = b[i] * scale_[i];
-    x = n_ <= kSmall ? by_eigenvectors(x) : by_cholesky(x);
+    x = small() ? by_eigenvectors(x) : by_cholesky(x);
     for (index i = 0; i < n_; ++i) x[i] *= scale_[i];
     return x;
 }

@@ -14,15 +14,20 @@ namespace fasthdmr {
 // what is left, which leaves empty directions at zero too and needs a tenth of the operations.
 class Gram {
 public:
-    // n x n, symmetric, row-major; taken over.
-    Gram(std::vector<double> g, index n);
+    // n x n, symmetric, row-major; taken over. A ridge, added to the diagonal as it is, makes the solution a damped one:
+    // columns that hold less of the measure than the ridge count for little.
+    Gram(std::vector<double> g, index n, double ridge = 0.0);
     std::vector<double> solve(const std::vector<double>& b) const;
 
 private:
     std::vector<double> by_eigenvectors(const std::vector<double>& b) const;
     std::vector<double> by_cholesky(const std::vector<double>& b) const;
 
+    bool small() const { return !damped_ && n_ <= kSmall; }
+
+    static constexpr index kSmall = 128;
     index n_;
+    bool damped_;
     std::vector<double> g_, factor_, scale_, eigenvalues_;
 };
 

@@ -95,27 +95,40 @@ void add_scaled(double factor, const double* x, index rows, double* out) {
     for (index r = 0; r < rows; ++r) out[r] += factor * x[r];
 }
 
-template <int Run>
+// One value of a times a whole row of b. With the number of stretches known, the row stays in registers.
+template <int Run, int Runs>
+inline void add_row(double factor, const double* b, const std::int32_t* starts, index runs, double* row) {
+    for (index q = 0; q < (Runs ? Runs : runs); ++q) {
+        double* out = row + starts[q];
+        for (int j = 0; j < Run; ++j) out[j] += factor * b[q * Run + j];
+    }
+}
+
+template <int Run, int Runs>
 void add_row_products(const SparseRows& a, const SparseRows& b, const double* weight, index rows, double* g, index ld) {
-    const index a_values = a.runs * a.run, b_values = b.runs * Run;
     for (index r = 0; r < rows; ++r) {
-        const double* av = a.values + r * a_values;
-        const double* bv = b.values + r * b_values;
-        const std::int32_t* b_start = b.starts + r * b.runs;
-        for (index i = 0; i < a_values; ++i) {
-            const double factor = weight[r] * av[i];
-            double* row = g + (a.starts[r * a.runs + i / a.run] + i % a.run) * ld;
-            for (index q = 0; q < b.runs; ++q)
-                for (int j = 0; j < Run; ++j) row[b_start[q] + j] += factor * bv[q * Run + j];
+        const double* av = a.values + r * a.runs * a.run;
+        const double* bv = b.values + r * b.runs * Run;
+        for (index p = 0; p < a.runs; ++p) {
+            double* row = g + a.starts[r * a.runs + p] * ld;
+            for (int i = 0; i < a.run; ++i, row += ld)
+                add_row<Run, Runs>(weight[r] * av[p * a.run + i], bv, b.starts + r * b.runs, b.runs, row);
         }
     }
 }
 
+template <int Run>
+void add_products_of(const SparseRows& a, const SparseRows& b, const double* weight, index rows, double* g, index ld) {
+    if (b.runs == 1) return add_row_products<Run, 1>(a, b, weight, rows, g, ld);
+    if (b.runs == Run) return add_row_products<Run, Run>(a, b, weight, rows, g, ld);
+    add_row_products<Run, 0>(a, b, weight, rows, g, ld);
+}
+
 void add_products(const SparseRows& a, const SparseRows& b, const double* weight, index rows, double* g, index ld) {
-    if (b.run == 1) return add_row_products<1>(a, b, weight, rows, g, ld);
-    if (b.run == 2) return add_row_products<2>(a, b, weight, rows, g, ld);
-    if (b.run == 3) return add_row_products<3>(a, b, weight, rows, g, ld);
-    add_row_products<4>(a, b, weight, rows, g, ld);
+    if (b.run == 1) return add_products_of<1>(a, b, weight, rows, g, ld);
+    if (b.run == 2) return add_products_of<2>(a, b, weight, rows, g, ld);
+    if (b.run == 3) return add_products_of<3>(a, b, weight, rows, g, ld);
+    add_products_of<4>(a, b, weight, rows, g, ld);
 }
 
 }  // namespace

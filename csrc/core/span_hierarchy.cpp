@@ -139,7 +139,7 @@ void TopDown::add(const Spanning& spanning, const std::vector<double>& coefficie
 void TopDown::project_rest() {
     Spanning all(spans_.all().size());
     for (std::size_t s = 0; s < all.size(); ++s) all[s] = index(s);
-    const Gram gram(of_.span_products(all, all), of_.size(all));
+    const Gram gram(of_.span_products(all, all), of_.size(all), kRidge);
     add(all, gram.solve(of_.target_products(all, plan_.rest)));
 }
 
@@ -156,7 +156,7 @@ TopDown::Purified TopDown::purify(index s) const {
     if (target >= 0 && plan_.smooth) {
         Spanning spanning = p.lower;
         spanning.push_back(s);
-        const Gram gram(of_.span_products(spanning, spanning), of_.size(spanning));
+        const Gram gram(of_.span_products(spanning, spanning), of_.size(spanning), kRidge);
         const std::vector<double> a = gram.solve(of_.target_products(spanning, target));
         p.smoothed.assign(a.begin(), a.begin() + n_lower);
         for (index j = 0; j < span.columns; ++j) p.own[j] += a[n_lower + j];

@@ -16,6 +16,10 @@ struct OutputPlan {
     bool smooth = true;      // keep of a component what its spans and those below hold | keep its own terms as they are
 };
 
+// Of what is projected on spans, columns that hold less than this share of the measure count for little: a handful of
+// outlying rows must not make components that are huge there and cancel each other. Orthogonality is not touched by it.
+constexpr double kRidge = 1e-6;
+
 // Components over (constant, span columns). With `smooth` false, component s has its own target besides.
 Decomposition span_top_down(const Spans& spans, const SpanMoments& moments, const OutputPlan& plan, int n_threads);
 

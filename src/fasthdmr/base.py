@@ -133,12 +133,12 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
 
     def _check_common(self) -> None:
         """Check the parameters that all estimators have."""
-        order, normalise = self.order, self.normalise  # type: ignore[attr-defined]
+        order, normalise = self.order, self.normalise
         if normalise not in ("output", "data"):
             raise ValueError(f"normalise must be 'output' or 'data', got {normalise!r}.")
         if order is not None and (not isinstance(order, int | np.integer) or order < 1):
             raise ValueError(f"order must be a positive integer or None, got {order!r}.")
-        degree = self.degree  # type: ignore[attr-defined]
+        degree = self.degree
         if not isinstance(degree, int | np.integer) or not 0 <= degree <= MAX_DEGREE:
             raise ValueError(f"degree must be an integer from 0 to {MAX_DEGREE}, got {degree!r}.")
 

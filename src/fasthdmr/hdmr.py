@@ -233,7 +233,8 @@ class Output:
             )
         if hasattr(self.model, "predict_proba") and values.ndim == 2 and values.shape[1] == 2:
             values = values[:, 1]
-        return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+        result: Floats = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+        return result
 
     def _function(self) -> Callable[[NDArray[Any]], Any]:
         for name in ("decision_function", "predict_proba", "predict"):

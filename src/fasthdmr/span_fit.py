@@ -44,8 +44,8 @@ class SpanDictionary:
     def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
         """Return the columns (1, given, spans) at the rows times weights, (N, C)."""
         b = self.n_given[output]
-        weights = weights.tocsr()
-        own, spans = weights[: b + 1].tocsc(), weights[b + 1 :].tocsc()
+        rows_first = weights.tocsr()
+        own, spans = rows_first[: b + 1].tocsc(), rows_first[b + 1 :].tocsc()
         if spans.nnz == 0:
             return self.given.evaluate(rows, output, own, n_threads)
         values = self.basis.core.evaluate(

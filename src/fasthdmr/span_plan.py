@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,7 +36,7 @@ class SpanPlan:
 
 
 def plan_spans(
-    touched: Sequence[Subspace],
+    touched: Iterable[Subspace],
     n_rows: int,
     order: int,
     *,
@@ -50,7 +50,7 @@ def plan_spans(
 
     Parameters
     ----------
-    touched : sequence of tuple of int
+    touched : iterable of tuple of int
         The subspaces that the black box depends on, of any order, or that the user chose.
     n_rows : int
         Rows with weight.
@@ -133,7 +133,7 @@ def _strongest(
 ) -> list[Subspace]:
     """Keep all single variables, and as many pairs as there is room for."""
     single = [u for u in subspaces if len(u) == 1]
-    pairs = [u for u in subspaces if len(u) == 2]
+    pairs: list[Subspace] = [u for u in subspaces if len(u) == 2]
     room = max(1, (limit - _columns(single, sizes)) // sizes[1] ** 2)
     if room >= len(pairs):
         return subspaces
@@ -217,7 +217,8 @@ def screen_pairs(
 def _codes(column: NDArray[Any], weights: Floats | None) -> NDArray[np.int64]:
     """Return coarse quantile bins, missing values in one of their own."""
     profile = Profile.of(column, weights)
-    edges = profile.quantiles(np.linspace(0, 1, _SCREENED_BINS + 1)[1:-1]) if len(profile.values) else []
+    levels = np.linspace(0, 1, _SCREENED_BINS + 1)[1:-1]
+    edges = profile.quantiles(levels) if len(profile.values) else np.empty(0)
     codes = np.searchsorted(edges, column, side="left").astype(np.int64)
     codes[np.isnan(column)] = _SCREENED_BINS
     return codes

@@ -174,7 +174,8 @@ class Profile:
         present = np.isfinite(values) & (mass > 0)
         distinct, inverse = np.unique(values[present], return_inverse=True)
         missing = bool((np.isnan(values) & (mass > 0)).any())
-        return cls(distinct, np.bincount(inverse, mass[present], len(distinct)), missing)
+        total = np.bincount(inverse, mass[present], len(distinct)).astype(np.float64)
+        return cls(distinct, total, missing)
 
     @property
     def is_constant(self) -> bool:
@@ -218,7 +219,8 @@ class Profile:
         """Return weighted quantiles: the least value up to which the share of the weight is reached."""
         share = np.cumsum(self.weights)
         position = np.searchsorted(share, levels * share[-1] * (1 - 1e-12), side="left")
-        return self.values[np.minimum(position, len(self.values) - 1)]
+        found: Floats = self.values[np.minimum(position, len(self.values) - 1)]
+        return found
 
 
 def product_pairs(subspaces: Sequence[Subspace], *, joint: bool) -> list[tuple[int, int]]:

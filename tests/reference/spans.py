@@ -30,11 +30,16 @@ def columns(basis, X):
     return spans
 
 
-def project(target, designs, weights):
+RIDGE = 1e-6
+
+
+def project(target, designs, weights, ridge=0.0):
     """Weighted least squares on the constant and designs; return the fit and its part in each design."""
-    root = np.sqrt(weights)[:, None]
+    root = np.sqrt(weights / np.sum(weights))[:, None]
     full = np.column_stack([np.ones(len(target)), *designs])
-    coefficients = np.linalg.lstsq(root * full, root[:, 0] * target, rcond=1e-9)[0]
+    penalty = np.sqrt(ridge) * np.eye(full.shape[1])[1:]  # none on the constant
+    rows = np.vstack([root * full, penalty])
+    coefficients = np.linalg.lstsq(rows, np.r_[root[:, 0] * target, np.zeros(len(penalty))], rcond=1e-9)[0]
     parts, start = [], 1
     for design in designs:
         parts.append(design @ coefficients[start : start + design.shape[1]])
@@ -47,7 +52,7 @@ def top_down(subspaces, spans, own, rest, weights, *, smooth):
     pushed = {u: np.zeros(len(weights)) for u in subspaces}
     of = dict(zip(subspaces, spans, strict=True))
     if rest is not None:
-        _, parts = project(rest, spans, weights)
+        _, parts = project(rest, spans, weights, RIDGE)
         for u, part in zip(subspaces, parts, strict=True):
             pushed[u] += part
     components = {}
@@ -56,7 +61,7 @@ def top_down(subspaces, spans, own, rest, weights, *, smooth):
         y = pushed[u]
         if u in own:
             if smooth:
-                _, parts = project(own[u], [of[v] for v in [*lower, u]], weights)
+                _, parts = project(own[u], [of[v] for v in [*lower, u]], weights, RIDGE)
                 for v, part in zip([*lower, u], parts, strict=True):
                     pushed[v] = pushed[v] + part
                 y = pushed[u]
