@@ -25,6 +25,7 @@ MAX_BYTES = 800e6
 _ROWS_PER_COLUMN = 2  # at least, of columns solved together
 _SCREENED_ROWS = 5000
 _SCREENED_BINS = 4
+_NEGLIGIBLE = 1e-6  # share of the variance
 
 
 @dataclass(frozen=True)
@@ -211,7 +212,7 @@ def screen_pairs(
         for r in rest:
             sums = np.bincount(code, r, cells**2)
             strengths[p] += np.sum(np.divide(sums**2, mass, out=np.zeros_like(mass), where=mass > 0))
-    return np.where(strengths > 1e-16 * w.sum(), strengths, 0.0)  # rounding must not choose
+    return np.where(strengths > _NEGLIGIBLE * w.sum(), strengths, 0.0)  # rounding must not choose
 
 
 def _codes(column: NDArray[Any], weights: Floats | None) -> NDArray[np.int64]:
