@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fasthdmr.dictionary import Dictionary, Subspace
+from fasthdmr.fourier import FourierSeries, project
 from fasthdmr.hierarchy import Solution
+from fasthdmr.sample import Sample
 from fasthdmr.sensitivity import Sensitivity
 
 Floats = NDArray[np.float64]
@@ -63,6 +65,31 @@ class Component:
             values = values[:, None]
         return self._decomposition.component_at(self._number, values)
 
+    def fourier(self, degree: int = 4) -> FourierSeries:
+        """Return a smooth view: the projection on zero-mean Fourier series over the variable's range (spec 5).
+
+        The decomposition stays as it is. The measure is that of the fitted rows, of many rows an even sample.
+
+        Parameters
+        ----------
+        degree : int
+            The highest frequency; the paper takes 4.
+
+        Returns
+        -------
+        FourierSeries
+            Callable on (N,) values.
+
+        Raises
+        ------
+        ValueError
+            If the component is not of one variable, or `degree` is not a positive integer.
+        """
+        sample = self._decomposition.sample
+        if len(self.subspace) != 1 or sample is None:
+            raise ValueError(f"Only a component of one variable has a Fourier series, got {' '.join(self.names)}.")
+        return project(self, sample.rows[:, self.subspace[0]], sample.weights, degree)
+
     def __repr__(self) -> str:
         return f"Component({' '.join(self.names)})"
 
@@ -83,7 +110,8 @@ class Decomposition:
     feature_names : tuple of str
     output_names : tuple of str or None
         None for a black box with one output, whose arrays have no axis of outputs.
-    bounds : ndarray of shape (n, 2) or None
+    sample : Sample or None
+        A few of the fitted rows; None for a dictionary of columns.
     """
 
     dictionary: Dictionary
@@ -92,7 +120,7 @@ class Decomposition:
     sensitivity: Sensitivity
     feature_names: tuple[str, ...]
     output_names: tuple[str, ...] | None
-    bounds: Floats | None = None
+    sample: Sample | None = None
 
     @property
     def intercept(self) -> float | Floats:
@@ -182,7 +210,7 @@ class Decomposition:
             subspace,
             tuple(self.feature_names[i] for i in subspace),
             self._by_output(variances),
-            None if self.bounds is None else self.bounds[list(subspace)],
+            None if self.sample is None else self.sample.bounds[list(subspace)],
             self,
             number,
         )
@@ -209,7 +237,7 @@ def assemble(
     feature_names: tuple[str, ...],
     output_names: tuple[str, ...] | None,
     data_variance: Floats | None = None,
-    bounds: Floats | None = None,
+    sample: Sample | None = None,
 ) -> Decomposition:
     """Put the solutions of all outputs together, and work out the indices of spec 2.
 
@@ -222,7 +250,7 @@ def assemble(
     feature_names, output_names : tuple of str
     data_variance : ndarray of shape (K,) or None
         What the indices are divided by, if not by the variance of each output.
-    bounds : ndarray of shape (n, 2) or None
+    sample : Sample or None
 
     Returns
     -------
@@ -257,4 +285,4 @@ def assemble(
         feature_names,
         output_names,
     )
-    return Decomposition(dictionary, tuple(solutions), subspaces, sensitivity, feature_names, output_names, bounds)
+    return Decomposition(dictionary, tuple(solutions), subspaces, sensitivity, feature_names, output_names, sample)

@@ -17,7 +17,7 @@ from fasthdmr._weights import check_weights
 from fasthdmr.base import BaseHDMR, variance_of
 from fasthdmr.decomposition import assemble
 from fasthdmr.dictionary import Subspace, as_subspace
-from fasthdmr.members import sample_bounds
+from fasthdmr.sample import Sample
 from fasthdmr.span_fit import SpanDictionary, solve_values
 from fasthdmr.span_plan import as_sizes, plan_spans, screen_pairs, screened_rows
 from fasthdmr.spans import closure, informative_rows, make_basis
@@ -154,7 +154,7 @@ class HDMR(BaseHDMR):
             feature_names=self.feature_names_,
             output_names=None if one else tuple(f"y{k}" for k in range(values.shape[1])),
             data_variance=variance_of(list(y.reshape(len(y), -1).T), weights) if self.normalise == "data" else None,
-            bounds=sample_bounds(X),
+            sample=Sample.of(X, weights),
         )
         return self
 

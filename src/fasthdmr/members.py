@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -95,14 +94,3 @@ def variable_names(forests: Sequence[Forest], feature_names: Sequence[str] | Non
         if names is not None:
             return tuple(str(name) for name in names)
     return tuple(f"x{i}" for i in range(forests[0].n_features))
-
-
-def sample_bounds(X: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the 1st and 99th percentile of every column, from at most 10,000 evenly spaced rows, (n, 2)."""
-    rows = np.asarray(X[:: max(1, len(X) // 10_000)], dtype=np.float64)
-    bounds = np.zeros((rows.shape[1], 2))
-    for j, column in enumerate(rows.T):
-        present = column[np.isfinite(column)]
-        if len(present):
-            bounds[j] = np.percentile(present, [1, 99])
-    return bounds

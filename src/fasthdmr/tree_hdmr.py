@@ -17,10 +17,11 @@ from fasthdmr._weights import check_weights
 from fasthdmr.base import BaseHDMR, variance_of
 from fasthdmr.decomposition import assemble
 from fasthdmr.dictionary import Dictionary, Subspace, TreeDictionary, as_subspace
-from fasthdmr.forest import Forest
+from fasthdmr.forest import Forest, Sorting
 from fasthdmr.hierarchy import Solution, solve
-from fasthdmr.members import as_members, fit_member, is_fitted, load_members, sample_bounds, variable_names
+from fasthdmr.members import as_members, fit_member, is_fitted, load_members, variable_names
 from fasthdmr.ridge import DEFAULT_ALPHAS, cross_validate, fold_numbers, ridge_path
+from fasthdmr.sample import Sample
 from fasthdmr.span_fit import SpanDictionary, TreeOutput, solve_trees
 from fasthdmr.span_plan import as_sizes, plan_spans, screen_pairs, screened_rows
 from fasthdmr.spans import informative_rows, make_basis
@@ -207,9 +208,7 @@ class TreeHDMR(BaseHDMR):
         return self
 
     def _decompose(self, X: NDArray[Any], y: Any, weights: Floats | None, *, ridge: bool) -> None:
-        # A coefficient against y belongs to whole trees, so they stay together where there are such coefficients.
-        by_node = self.basis != "trees" and not self.smooth and not ridge
-        trees = TreeDictionary(self.forests_, by="node" if by_node else "tree")
+        trees = TreeDictionary(self.forests_, by=self._sorting(ridge=ridge))
         n_outputs = trees.n_outputs
         targets: list[Any] = [None] * n_outputs
         if ridge or self.normalise == "data":
@@ -231,9 +230,14 @@ class TreeHDMR(BaseHDMR):
             feature_names=self.feature_names_,
             output_names=None if one else names,
             data_variance=variance_of(targets, weights) if self.normalise == "data" else None,
-            bounds=sample_bounds(X),
+            sample=Sample.of(X, weights),
         )
         self.alpha_ = None if not ridge else chosen[0] if one else np.array(chosen)
+
+    def _sorting(self, *, ridge: bool) -> Sorting:
+        """Return how trees are sorted into subspaces: what `bench accuracy` shows to be the better for each mode."""
+        # A coefficient against y belongs to whole trees, so they stay together where there are such coefficients.
+        return "tree" if self.basis == "trees" or self.smooth or ridge else "node"
 
     def _solve(
         self, trees: TreeDictionary, output: int, X: NDArray[Any], y: Any, weights: Floats | None, *, ridge: bool
