@@ -181,6 +181,7 @@ class HDMR(BaseHDMR):
             informative_rows(X, weights),
             order,
             basis=self.basis,
+            degree=self.degree,
             n_splines=as_sizes(self.n_splines, order),
             joint=True,
             chosen=self.interactions is not None,

@@ -19,6 +19,9 @@ Floats = NDArray[np.float64]
 MAX_JOINT_COLUMNS = 4000
 """Columns that may be solved together: their products take 128 MB, and as much again for a factor and a copy."""
 
+MAX_TOUCHED_COLUMNS = 1500
+"""Columns of one row that are not 0 and are multiplied with each other: a million products a row."""
+
 MAX_BYTES = 800e6
 """Memory for all products of spans."""
 
@@ -42,6 +45,7 @@ def plan_spans(
     order: int,
     *,
     basis: str,
+    degree: int,
     n_splines: Sequence[int] | None,
     joint: bool,
     chosen: bool,
@@ -58,6 +62,7 @@ def plan_spans(
     order : int
         Largest order of a span.
     basis : "spline" or "bins"
+    degree : int
     n_splines : sequence of int or None
         Sizes by order that the user asked for; None: the rule of `default_size`.
     joint : bool
@@ -83,11 +88,20 @@ def plan_spans(
     """
     subspaces = closure(touched, order)
     sizes = [default_size(n_rows, t, basis) for t in range(1, order + 1)] if n_splines is None else list(n_splines)
-    limit = MAX_JOINT_COLUMNS if n_splines is not None else min(MAX_JOINT_COLUMNS, max(n_rows // _ROWS_PER_COLUMN, 16))
-    if joint and n_splines is None:
-        sizes = _shrink(subspaces, sizes, limit)
-    if joint and order == 2 and not chosen and _columns(subspaces, sizes) > limit:
-        subspaces = _strongest(subspaces, sizes, limit, strength)
+    if joint:
+        fits_rows = n_splines is None
+        limit = min(MAX_JOINT_COLUMNS, max(n_rows // _ROWS_PER_COLUMN, 16)) if fits_rows else MAX_JOINT_COLUMNS
+        pairs: list[Subspace] = [u for u in subspaces if len(u) == 2]
+        if order == 2 and not chosen and pairs:
+            run = 1 if basis == "bins" else degree + 1
+            single = [u for u in subspaces if len(u) == 1]
+            room = max(1, (MAX_TOUCHED_COLUMNS - run * len(single)) // run**2)
+            if fits_rows:
+                sizes = _shrink([*single, *pairs[:room]], sizes, limit)
+            room = max(1, min(room, (limit - _columns(single, sizes)) // sizes[1] ** 2))
+            subspaces = [*single, *_strongest(pairs, room, strength)]
+        elif fits_rows:
+            sizes = _shrink(subspaces, sizes, limit)
     _check_memory(subspaces, sizes, joint=joint, order=order)
     return SpanPlan(subspaces, tuple(sizes))
 
@@ -129,24 +143,19 @@ def _shrink(subspaces: Sequence[Subspace], sizes: list[int], limit: int) -> list
     return sizes
 
 
-def _strongest(
-    subspaces: list[Subspace], sizes: Sequence[int], limit: int, strength: Callable[[list[Subspace]], Floats]
-) -> list[Subspace]:
-    """Keep all single variables, and as many pairs as there is room for."""
-    single = [u for u in subspaces if len(u) == 1]
-    pairs: list[Subspace] = [u for u in subspaces if len(u) == 2]
-    room = max(1, (limit - _columns(single, sizes)) // sizes[1] ** 2)
+def _strongest(pairs: list[Subspace], room: int, strength: Callable[[list[Subspace]], Floats]) -> list[Subspace]:
+    """Keep as many pairs as there is room for."""
     if room >= len(pairs):
-        return subspaces
+        return pairs
     kept = np.sort(np.argsort(-strength(pairs), kind="stable")[:room])
     warnings.warn(
-        f"{len(pairs) - room} of {len(pairs)} pairs of variables are left out, the weakest: {room} fit with the rows "
-        "and the memory there are. What the others do is in the residual. Choose pairs with `interactions`, or pass "
-        "more rows.",
+        f"{len(pairs) - room} of {len(pairs)} pairs of variables are left out, the weakest: {room} fit with the rows, "
+        "the memory and the time there are. What the others do is in the residual. Choose pairs with `interactions`, "
+        "or pass more rows.",
         UserWarning,
         stacklevel=2,
     )
-    return [*single, *(pairs[k] for k in kept)]
+    return [pairs[k] for k in kept]
 
 
 def _check_memory(subspaces: Sequence[Subspace], sizes: Sequence[int], *, joint: bool, order: int) -> None:

@@ -317,6 +317,7 @@ class TreeHDMR(BaseHDMR):
             informative_rows(X, weights),
             order,
             basis=self.basis,
+            degree=self.degree,
             n_splines=as_sizes(self.n_splines, order),
             joint=not columns <= within,
             chosen=self.interactions is not None,
