@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fasthdmr import datasets, plotting
+    from fasthdmr import datasets, plotting, salib
     from fasthdmr.columns import decompose
     from fasthdmr.forest import Forest
     from fasthdmr.hdmr import HDMR
@@ -29,6 +29,7 @@ __all__ = [
     "decompose",
     "load_forest",
     "plotting",
+    "salib",
 ]
 
 __version__ = version("fasthdmr")

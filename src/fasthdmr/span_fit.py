@@ -46,7 +46,7 @@ class SpanDictionary:
         b = self.n_given[output]
         rows_first = weights.tocsr()
         own, spans = rows_first[: b + 1].tocsc(), rows_first[b + 1 :].tocsc()
-        if spans.nnz == 0:
+        if spans.nnz == 0 and own[1:].nnz:
             return self.given.evaluate(rows, output, own, n_threads)
         values = self.basis.core.evaluate(
             rows,
