@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import argparse
 
-from bench.problems import trees
+from bench.problems import accuracy, spans, trees
 
-PROBLEMS = {"trees": trees.run}
+PROBLEMS = {"trees": trees.run, "accuracy": accuracy.run, "spans": spans.run}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     names = ", ".join(PROBLEMS)
     parser.add_argument("problems", nargs="*", metavar="PROBLEM", help=f"of {names}; all if none")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the trees")
+    parser.add_argument("--quick", action="store_true", help="fewer trees, rows or seeds")
     parser.add_argument("--repeats", type=int, default=5, help="timed runs of each contender (default: 5)")
     options = parser.parse_args()
     if options.repeats < 1:

@@ -23,7 +23,8 @@ Arrays = dict[str, np.ndarray]
 class Contender:
     """One row of a table: `run(prepare())` is measured, `prepare` is not.
 
-    `summary` turns the result of a run into named arrays, which are compared between contenders.
+    `summary` turns the result of a run into named arrays, which are compared between contenders. One that has
+    a `limit` is slow: it runs once, that run is timed, and it is stopped after so many seconds, `prepare` included.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Contender:
     run: Callable[[Any], Any]
     prepare: Callable[[], Any] = lambda: None
     summary: Callable[[Any], Arrays] = lambda result: {}
+    limit: float | None = None
 
 
 @dataclass
@@ -47,6 +49,17 @@ class Measurement:
     def median(self) -> float:
         """The median of the timed runs, in seconds."""
         return median(self.seconds) if self.seconds else float("nan")
+
+
+def quietly(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function without its warnings: those of other packages are not ours to heed."""
+
+    def silenced(*arguments: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return function(*arguments)
+
+    return silenced
 
 
 def _status(field_name: str) -> int:
@@ -79,8 +92,9 @@ def _serve(contender: Contender, pipe: Any) -> None:
     """Run in the child: a first run for the peak and the summary, then one timed run a request."""
     try:
         prepared = contender.prepare()
+        start = time.perf_counter()
         result, peak = peak_above(lambda: contender.run(prepared))
-        pipe.send((peak, contender.summary(result)))
+        pipe.send((time.perf_counter() - start, peak, contender.summary(result)))
         del result
         while True:
             pipe.recv()
@@ -94,8 +108,9 @@ def _serve(contender: Contender, pipe: Any) -> None:
 
 def _ask(pipe: Any, measurement: Measurement) -> Any:
     """Return the child's next answer; a failure is written down and gives None."""
+    limit = measurement.contender.limit
     try:
-        answer = pipe.recv()
+        answer = pipe.recv() if limit is None or pipe.poll(limit) else f"stopped after {limit:g} s"
     except (EOFError, OSError):
         answer = "the process died"
     if isinstance(answer, str):
@@ -119,7 +134,7 @@ def _start(contender: Contender) -> tuple[Any, Any]:
 
 
 def measure(contenders: list[Contender], repeats: int) -> list[Measurement]:
-    """Run every contender once to warm up (peak, summary), then `repeats` times in turn with the others."""
+    """Run every contender once (peak, summary), then those without a limit `repeats` times in turn."""
     measurements = [Measurement(contender) for contender in contenders]
     children: list[tuple[Any, Any]] = []
     try:
@@ -127,10 +142,14 @@ def measure(contenders: list[Contender], repeats: int) -> list[Measurement]:
             children.append(_start(measurement.contender))
             answer = _ask(children[-1][1], measurement)
             if answer is not None:
-                measurement.peak, measurement.summary = answer
+                first, measurement.peak, measurement.summary = answer
+                if measurement.contender.limit is not None:
+                    measurement.seconds.append(first)
+            if measurement.contender.limit is not None:
+                children[-1][0].terminate()
         for _ in range(repeats):
             for (_, pipe), measurement in zip(children, measurements, strict=True):
-                if not measurement.failure:
+                if not measurement.failure and measurement.contender.limit is None:
                     pipe.send("again")
                     seconds = _ask(pipe, measurement)
                     if seconds is not None:

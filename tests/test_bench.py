@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,10 +14,10 @@ from tolerance import assert_close
 pytest.importorskip("bench", reason="the benchmarks are in the source tree only: run `python -m pytest` there")
 
 from bench import data, models, report
-from bench.contenders import numpy_reference
+from bench.contenders import interpret_ebm, numpy_reference, salib_hdmr, shap_interactions, treehfd
 from bench.paper import cali, ishigami, rf_claim, scsa_ishi
 from bench.paper.options import Options
-from bench.problems import trees
+from bench.problems import accuracy, accuracy_rivals, spans, trees
 from bench.runner import Contender, measure
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "algebra.json").read_text())
@@ -79,6 +80,20 @@ def test_a_failing_contender_says_why_and_stops_nothing():
 def test_peak_memory_is_what_a_run_allocates():
     (found,) = measure([Contender("50 MB", "", run=lambda _: np.ones(50_000_000, np.uint8).sum())], repeats=0)
     assert 49e6 < found.peak < 60e6
+
+
+def test_a_slow_contender_runs_once_and_is_stopped_at_its_limit():
+    once, stopped, free = measure(
+        [
+            Contender("once", "", run=lambda _: time.sleep(0.05), limit=30.0),
+            Contender("stopped", "", run=lambda _: time.sleep(30), limit=0.2),
+            Contender("free", "", run=lambda _: None),
+        ],
+        repeats=3,
+    )
+    assert not once.failure and len(once.seconds) == 1 and once.median >= 0.05
+    assert stopped.failure == "stopped after 0.2 s" and not stopped.seconds
+    assert len(free.seconds) == 3
 
 
 def test_the_reference_decomposes_the_model(sample):
@@ -172,3 +187,85 @@ def test_tables_are_aligned():
     assert lines[1] == "---------  -  ----"
     assert [len(line) for line in lines] == [18] * 4
     assert report.relative_error(np.ones(2), np.ones(3)) == float("inf")
+
+
+PEERS = [
+    (treehfd, 0.2),  # it projects each tree by itself, and leaves a part out
+    (interpret_ebm, 1e-9),
+    (shap_interactions, 1e-5),  # single precision
+]
+
+
+@pytest.mark.parametrize(("peer", "tolerance"), PEERS, ids=["treehfd", "interpret", "shap"])
+def test_a_peer_sums_to_its_model(peer, tolerance, sample):
+    X, y = sample[0][:, :2], sample[1]
+    model = models.boosted(X, y, depths=(3,), n_trees=20)[0]
+    (found,) = measure([peer.contender(model, X, y, stage="", limit=60.0)], repeats=0)
+    if "ModuleNotFoundError" in found.failure:
+        pytest.skip(found.failure)
+    assert not found.failure
+    assert {"f_1", "f_2", "f_12", "output"} == set(found.summary)
+    output = found.summary.pop("output")
+    assert_close(sum(found.summary.values()), output - output.mean(), tolerance, reason="see PEERS")
+
+
+def test_a_missing_package_says_so(sample, monkeypatch):
+    monkeypatch.setitem(sys.modules, "shap", None)
+    (found,) = measure([shap_interactions.contender(None, *sample, stage="", limit=60.0)], repeats=0)
+    assert "ModuleNotFoundError" in found.failure and "shap" in found.failure
+
+
+def test_salib_names_its_indices_as_we_do():
+    pytest.importorskip("SALib")
+    X, y = ishigami.sample(500, seed=0)
+    (found,) = measure(salib_hdmr.contenders(X, y, order=2, stage="", limit=60.0)[:1], repeats=0)
+    assert not found.failure
+    assert set(found.summary) == {"S_1", "S_2", "S_3", "S_12", "S_13", "S_23"}
+    assert abs(found.summary["S_2"] - 0.44) < 0.15
+
+
+def test_accuracy_compares_with_the_limits():
+    seeds = [[accuracy.Figure("S_1", found, 0.1, 0.5), accuracy.Figure("L2", found, 0.55)] for found in (0.3, 0.8)]
+    index, error = accuracy.rows("problem", seeds)
+    assert index == ["problem", "S_1", "0.5000", "0.5500", "", "0.0500", "0.3000", "0.1000", "OK"]
+    assert error == ["problem", "L2", "", "0.5500", "", "0.5500", "0.8000", "0.5500", "OK"]
+    assert accuracy.rows("problem", seeds[1:])[0][-1] == "ABOVE"
+    assert report.verdict(1.0, float("nan")) == ""
+    assert report.verdict(float("nan"), 1.0) == "ABOVE"
+
+
+def test_the_table_of_accuracy(monkeypatch, capsys):
+    monkeypatch.setattr(accuracy, "N_ROWS", 1000)
+    monkeypatch.setattr(accuracy, "CASES", [(name, 30, case) for name, _, case in accuracy.CASES[:3]])
+    monkeypatch.setattr(accuracy_rivals, "run", lambda **options: None)
+    accuracy.run(quick=True, repeats=1)
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.endswith(("OK", "ABOVE")) for line in lines) == 10 + 4 + 8
+
+
+def test_the_tables_of_the_rivals(monkeypatch):
+    monkeypatch.setattr(accuracy_rivals, "N_ROWS", 1000)
+    monkeypatch.setattr(accuracy_rivals, "N_TREES", 30)
+    monkeypatch.setattr(accuracy_rivals, "RIVALS", [treehfd, shap_interactions])
+    text = accuracy_rivals.correlated(1, accuracy.trained)
+    lines = {line.split("  ")[0]: line.split() for line in text.splitlines()}
+    assert len(lines["ours"]) == 6 and float(lines["ours"][1]) < 0.3
+    assert "ours against the best package's" in text
+    text = accuracy_rivals.sampled(1, sizes=(300,))
+    assert next(line for line in text.splitlines() if line.startswith("ours")).endswith(("OK", "ABOVE"))
+
+
+def test_the_tables_of_the_spans(sample, monkeypatch, capsys):
+    monkeypatch.setattr(spans, "california", lambda: (*sample, ()))
+    few = lambda X, y, n_trees, **options: models.boosted(X, y, n_trees=10, **options)  # noqa: E731
+    monkeypatch.setattr(spans, "boosted", few)
+    spans.run(quick=True, repeats=1)
+    out = capsys.readouterr().out
+    assert out.count("ours, 1 thread") == 2 and "died" not in out and "Error" not in out
+    assert "spline over trees, fit" in out
+
+
+def test_the_operations_of_the_spans():
+    # Five columns with the constant: 15 products and 5 with the output, a multiplication and an addition each.
+    assert spans.operations([(0,)], n_rows=10) == 10 * 2 * (15 + 5)
+    assert spans.operations([(0,), (1,), (0, 1)], n_rows=1) == 2 * (20 + 20 + 25 * 26 / 2 + 25)

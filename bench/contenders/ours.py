@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.exact import label, labelled
 from bench.runner import Arrays, Contender
 
 CHECKED_ROWS = 2000
@@ -69,3 +70,56 @@ def contenders(models: list[Any], X: np.ndarray, y: np.ndarray, alpha: float) ->
             for n_jobs in (2, 1)
         ),
     ]
+
+
+def explain(
+    model: Any, X: np.ndarray, *, order: int | None, n_jobs: int = 2, by: str | None = None, **options: Any
+) -> Any:
+    """Fit the default, spline spans, on one model or a sum of several; `by` sorts trees against the rule."""
+    from fasthdmr import TreeHDMR
+
+    class Sorted(TreeHDMR):
+        def _sorting(self, *, ridge: bool) -> Any:
+            return by or super()._sorting(ridge=ridge)
+
+    return Sorted(model, order=order, combine="sum", n_jobs=n_jobs, **{"basis": "spline"} | options).fit(X)
+
+
+def spans(
+    model: Any,
+    X: np.ndarray,
+    *,
+    stage: str,
+    limit: float | None = None,
+    name: str = "ours",
+    order: int = 2,
+    n_jobs: int = 2,
+    **options: Any,
+) -> Contender:
+    """Return fit and components on the rows."""
+
+    def run(_: Any) -> Any:
+        hdmr = explain(model, X, order=order, n_jobs=n_jobs, **options)
+        return hdmr, hdmr.evaluate(X)
+
+    def summary(result: Any) -> Arrays:
+        hdmr, values = result
+        components = dict(zip(hdmr.subspaces_, values.T, strict=True))
+        return {**labelled(components), "output": model.predict(X)}
+
+    return Contender(name, stage, run, summary=summary, limit=limit)
+
+
+def surrogate(X: np.ndarray, y: np.ndarray, *, order: int, stage: str, limit: float) -> Contender:
+    """Return the indices of the data themselves, without a model."""
+
+    def run(_: Any) -> Any:
+        from fasthdmr import HDMR
+
+        return HDMR(order=order, normalise="data", n_jobs=2).fit(X, y)
+
+    def summary(hdmr: Any) -> Arrays:
+        indices = zip(hdmr.subspaces_, hdmr.sensitivity_.S, strict=True)
+        return {label(u).replace("f", "S"): np.array(S) for u, S in indices}
+
+    return Contender("ours, HDMR()", stage, run, summary=summary, limit=limit)

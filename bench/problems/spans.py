@@ -1,0 +1,123 @@
+"""California housing, one gradient boosting of depth 3, order 2: what really orthogonal components cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from bench.contenders import null, ours, shap_interactions, treehfd
+from bench.data import california
+from bench.exact import Subspace
+from bench.models import boosted
+from bench.problems.trees import rates
+from bench.report import machine, table, verdict
+from bench.runner import Contender, Measurement, measure
+
+LIMIT = 120.0  # seconds for a rival
+QUICK_ROWS = 2000
+TREEHFD_RATIO, BASIS_RATIO = 30.0, 5.0
+HEADER = ["stage", "contender", "median s", "range", "peak MB", "x ours"]
+NOTES = f"""\
+one model: fit and components at all rows, the model being there; x ours: over the first row of the block;
+rivals run once, after a model of their own is trained, and are stopped after {LIMIT:g} s; they use one core;
+GFLOP: operations on paper, see `operations`; share: of one core's rate of products, our row on one thread."""
+
+
+def one_model(model: Any, X: np.ndarray, y: np.ndarray, *, stage: str, rivals: list[Any]) -> list[Contender]:
+    """Return the rows for one model; ours are the first."""
+    return [
+        ours.spans(model, X, name="ours, 2 threads", stage=stage),
+        ours.spans(model, X, name="ours, 1 thread", stage=stage, n_jobs=1),
+        ours.spans(model, X, name="ours, faithful", stage=stage, smooth=False),
+        *(rival.contender(model, X, y, stage=stage, limit=LIMIT) for rival in rivals),
+        *null.contenders([stage]),
+    ]
+
+
+def collection(models: list[Any], X: np.ndarray) -> list[Contender]:
+    """Return the rows for the paper's collection; the tree basis is the first."""
+    stage = f"{sum(len(model.estimators_) for model in models):,} trees, fit"
+
+    def row(name: str, order: int | None, basis: str) -> Contender:
+        return Contender(name, stage, lambda _: ours.explain(models, X, order=order, basis=basis))
+
+    return [
+        row('basis="trees", order 2', 2, "trees"),
+        row('basis="trees", order None', None, "trees"),
+        row('basis="spline", order 2', 2, "spline"),
+    ]
+
+
+def operations(subspaces: Iterable[Subspace], n_rows: int, degree: int = 3) -> float:
+    """Return the floating point operations that a fit in spans needs, on paper.
+
+    A row touches (d+2)^k columns of a subspace of order k and all its subsets, the constant included. Their products
+    with each other (a triangle) and with the output take a multiplication and an addition each. What does not
+    depend on the number of rows, the solutions, is left out.
+    """
+    touched = [(degree + 2) ** len(u) for u in subspaces]
+    return float(n_rows * sum(t * (t + 1) + 2 * t for t in touched))
+
+
+def result_table(measurements: list[Measurement]) -> str:
+    """Return a table, set against its first row, and why contenders failed."""
+    base, lines = measurements[0].median, []
+    for m in measurements:
+        cells = [m.contender.stage, m.contender.name]
+        if m.failure:
+            lines.append([*cells, *[""] * 3, "failed"])
+            continue
+        spread = f"{min(m.seconds):.3f}-{max(m.seconds):.3f}"
+        lines.append([*cells, f"{m.median:.3f}", spread, f"{m.peak / 1e6:.0f}", f"{m.median / base:.2f}"])
+    failures = [f"{m.contender.name}: {m.failure}" for m in measurements if m.failure]
+    return "\n".join([table(HEADER, lines), *failures])
+
+
+def by_name(measurements: list[Measurement], name: str) -> float:
+    """Return the median of the contender whose name starts so; NaN if it failed or is missing."""
+    return next((m.median for m in measurements if m.contender.name.startswith(name)), float("nan"))
+
+
+def work(model: Any, X: np.ndarray, seconds: float) -> str:
+    """Return how many operations a fit takes, and what share of the machine's arithmetic is reached."""
+    count = operations(ours.explain(model, X, order=2).subspaces_, len(X))
+    _, rate = rates()
+    share = count / seconds / rate
+    return f"{count / 1e9:.2f} GFLOP in {seconds:.3f} s is {share:.1%} of {rate / 1e9:.0f} GFLOP/s (one core)"
+
+
+def demands(tables: dict[int, list[Measurement]], bases: list[Measurement]) -> str:
+    """Return what issue 3 asks of the times, and whether it holds."""
+    first, many = tables[100], tables[500]
+    ours_first, ours_many = first[0].median, many[0].median
+    ratio = by_name(first, "treehfd") / ours_first
+    cost = by_name(bases, 'basis="spline"') / bases[0].median
+    lines = [
+        f"treehfd over ours at 100 trees: {ratio:.0f}, at least {TREEHFD_RATIO:g}: {verdict(TREEHFD_RATIO, ratio)}",
+        f"500 trees over 100 trees, ours: {ours_many / ours_first:.2f}",
+        f"spline over trees, fit: {cost:.2f}, at most {BASIS_RATIO:g}: {verdict(cost, BASIS_RATIO)}",
+    ]
+    return "\n".join(lines)
+
+
+def run(*, quick: bool, repeats: int) -> None:
+    """Measure, print the tables, then the figures that are asked for."""
+    X, y, _ = california()
+    models = {n: boosted(X, y, depths=(3,), n_trees=n)[0] for n in (100, 500)}
+    print("spans: California housing, order 2")
+    print(machine())
+    tables = {}
+    rows = np.random.default_rng(0).permutation(len(X))[: QUICK_ROWS if quick else len(X)]
+    for n, model in models.items():
+        # treehfd needs minutes at 500 trees.
+        rivals = [treehfd, shap_interactions] if n == 100 else [shap_interactions]
+        tables[n] = measure(one_model(model, X[rows], y[rows], stage=f"{n} trees", rivals=rivals), repeats)
+        print(f"\nN = {len(rows)}{' (a part of the rows: --quick)' if quick else ''}\n")
+        print(result_table(tables[n]))
+        print(work(model, X[rows], by_name(tables[n], "ours, 1 thread")))
+    n_trees = 500 if quick else 5000
+    bases = measure(collection(boosted(X, y, n_trees=n_trees), X), repeats)
+    print(f"\nN = {len(X)}, depth 1, 2, 3, {n_trees} trees each\n\n{result_table(bases)}\n\n{NOTES}")
+    print(demands(tables, bases))
