@@ -53,12 +53,12 @@ def collection(models: list[Any], X: np.ndarray) -> list[Contender]:
 def operations(subspaces: Iterable[Subspace], n_rows: int, degree: int = 3) -> float:
     """Return the floating point operations that a fit in spans needs, on paper.
 
-    A row touches (d+2)^k columns of a subspace of order k and all its subsets, the constant included. Their products
-    with each other (a triangle) and with the output take a multiplication and an addition each. What does not
-    depend on the number of rows, the solutions, is left out.
+    A row touches (d+1)^k columns of the span of a subspace of order k, and the constant. All their products with each
+    other (a triangle: terms of higher order are projected on all spans jointly) and those with the output take a
+    multiplication and an addition each. What does not depend on the number of rows, the solutions, is left out.
     """
-    touched = [(degree + 2) ** len(u) for u in subspaces]
-    return float(n_rows * sum(t * (t + 1) + 2 * t for t in touched))
+    touched = 1 + sum((degree + 1) ** len(u) for u in subspaces)
+    return float(n_rows * (touched * (touched + 1) + 2 * touched))
 
 
 def result_table(measurements: list[Measurement]) -> str:

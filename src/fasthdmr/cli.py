@@ -93,12 +93,15 @@ def _order(text: str) -> int:
 
 
 def _demo(arguments: argparse.Namespace) -> None:
+    from sklearn.ensemble import GradientBoostingRegressor
+
     data = sklearn.datasets.load_diabetes(scaled=False)
     print(f"scikit-learn's diabetes data, {data.data.shape[0]} patients: what drives the disease's progression?")
-    print("Gradient boosted trees of depth 1, 2 and 3, taken apart into functions of one and two variables.\n")
+    print("Gradient boosted trees of depth 2, taken apart into functions of one and two variables.\n")
     pandas = require("pandas", extra="cli")
     X = pandas.DataFrame(data.data, columns=data.feature_names)
-    hdmr = TreeHDMR(random_state=0).fit(X, data.target)
+    model = GradientBoostingRegressor(max_depth=2, random_state=0).fit(X, data.target)
+    hdmr = TreeHDMR(model, smooth=False).fit(X)
     print(hdmr.sensitivity_)
     single, both = hdmr.sensitivity_.explained()[:2]
     (_, first, _, R1), (_, second, _, R2), *_ = hdmr.sensitivity_.level_set("R")
