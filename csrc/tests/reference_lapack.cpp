@@ -123,8 +123,81 @@ void dgelsy(int* m, int* n, int* nrhs, double* a, int* lda, double* b, int* ldb,
     }
 }
 
+// Lower triangle in place of A.
+void dpotrf(char*, int* n, double* a, int* lda, int* info) {
+    *info = 0;
+    for (int j = 0; j < *n; ++j)
+        for (int i = j; i < *n; ++i) {
+            long double sum = a[j * *lda + i];
+            for (int k = 0; k < j; ++k) sum -= static_cast<long double>(a[k * *lda + i]) * a[k * *lda + j];
+            if (i == j && sum <= 0.0L) {
+                *info = j + 1;
+                return;
+            }
+            a[j * *lda + i] = double(i == j ? std::sqrt(sum) : sum / a[j * *lda + j]);
+        }
+}
+
+void dpotrs(char*, int* n, int* nrhs, double* a, int* lda, double* b, int* ldb, int* info) {
+    *info = 0;
+    for (int c = 0; c < *nrhs; ++c) {
+        double* x = b + c * *ldb;
+        for (int i = 0; i < *n; ++i) {
+            for (int k = 0; k < i; ++k) x[i] -= a[k * *lda + i] * x[k];
+            x[i] /= a[i * *lda + i];
+        }
+        for (int i = *n - 1; i >= 0; --i) {
+            for (int k = i + 1; k < *n; ++k) x[i] -= a[i * *lda + k] * x[k];
+            x[i] /= a[i * *lda + i];
+        }
+    }
+}
+
+// Jacobi's rotations. Of A the lower triangle is given; eigenvectors replace it, one a column.
+void dsyev(char* job, char*, int* n, double* a, int* lda, double* values, double* work, int* lwork, int* info) {
+    *info = 0;
+    if (*lwork == -1) {
+        work[0] = 1.0;
+        return;
+    }
+    const int size = *n;
+    Vector m(size * size), v(size * size, 0.0);
+    for (int j = 0; j < size; ++j) {
+        v[j * size + j] = 1.0;
+        for (int i = j; i < size; ++i) m[j * size + i] = m[i * size + j] = a[j * *lda + i];
+    }
+    for (int sweep = 0; sweep < 30; ++sweep)
+        for (int p = 0; p < size; ++p)
+            for (int q = p + 1; q < size; ++q) {
+                const double off = m[q * size + p];
+                if (std::abs(off) < 1e-300) continue;
+                const double angle = 0.5 * std::atan2(2.0 * off, m[q * size + q] - m[p * size + p]);
+                const double c = std::cos(angle), s = std::sin(angle);
+                for (int k = 0; k < size; ++k) {
+                    const double x = m[p * size + k], y = m[q * size + k];
+                    m[p * size + k] = c * x - s * y;
+                    m[q * size + k] = s * x + c * y;
+                    const double f = v[p * size + k], g = v[q * size + k];
+                    v[p * size + k] = c * f - s * g;
+                    v[q * size + k] = s * f + c * g;
+                }
+                for (int k = 0; k < size; ++k) {
+                    const double x = m[k * size + p], y = m[k * size + q];
+                    m[k * size + p] = c * x - s * y;
+                    m[k * size + q] = s * x + c * y;
+                }
+            }
+    std::vector<int> order(size);
+    for (int k = 0; k < size; ++k) order[k] = k;
+    std::sort(order.begin(), order.end(), [&](int i, int j) { return m[i * size + i] < m[j * size + j]; });
+    for (int k = 0; k < size; ++k) {
+        values[k] = m[order[k] * size + order[k]];
+        if (*job == 'V') std::copy_n(v.begin() + order[k] * size, size, a + k * *lda);
+    }
+}
+
 }  // namespace
 
-Lapack reference_lapack() { return {dtpqrt, dgelsy, dgeqp3}; }
+Lapack reference_lapack() { return {dtpqrt, dgelsy, dgeqp3, dpotrf, dpotrs, dsyev}; }
 
 }  // namespace fasthdmr
