@@ -261,7 +261,9 @@ def test_the_tables_of_the_spans(sample, monkeypatch, capsys):
     monkeypatch.setattr(spans, "boosted", few)
     spans.run(quick=True, repeats=1)
     out = capsys.readouterr().out
-    assert out.count("ours, 1 thread") == 2 and "died" not in out and "Error" not in out
+    # A rival that is not installed says so and stops nothing.
+    assert out.count("ours, 1 thread") == 2 and "died" not in out
+    assert out.count("Error") == out.count("ModuleNotFoundError: No module named")
     assert "spline over trees, fit" in out
 
 
