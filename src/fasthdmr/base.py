@@ -131,6 +131,10 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         decomposition: Decomposition = self.decomposition_
         return decomposition
 
+    def _interactions(self) -> set[Subspace]:
+        """Return the subspaces that the parameter `interactions` chooses."""
+        return {as_subspace(u, self.feature_names_, what="interactions") for u in self.interactions}
+
     def _check_common(self) -> None:
         """Check the parameters that all estimators have."""
         order, normalise = self.order, self.normalise

@@ -91,10 +91,7 @@ class TreeDictionary:
 
     def embed(self, subspace: Subspace, values: Floats) -> Floats:
         """Return rows with the given values; the other variables, on which nothing depends, are 0."""
-        _check_width(values, len(subspace), f"The component {subspace}")
-        rows = np.zeros((len(values), self.n_features))
-        rows[:, list(subspace)] = values
-        return rows
+        return embed(subspace, values, self.n_features)
 
 
 class ArrayDictionary:
@@ -125,6 +122,14 @@ class ArrayDictionary:
         """Return the values, which are columns of the dictionary already."""
         _check_width(values, self.n_columns, "A component of a dictionary of columns")
         return values
+
+
+def embed(subspace: Sequence[int], values: Floats, n_features: int) -> Floats:
+    """Return rows (N, n_features) with the given values (N, |u|) of the variables of a subspace, and 0 elsewhere."""
+    _check_width(values, len(subspace), f"The component {subspace}")
+    rows = np.zeros((len(values), n_features))
+    rows[:, list(subspace)] = values
+    return rows
 
 
 def _check_width(values: Floats, expected: int, what: str) -> None:

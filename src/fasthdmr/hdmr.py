@@ -16,7 +16,7 @@ from fasthdmr._threads import n_threads
 from fasthdmr._weights import check_weights
 from fasthdmr.base import BaseHDMR, variance_of
 from fasthdmr.decomposition import assemble
-from fasthdmr.dictionary import Subspace, as_subspace
+from fasthdmr.dictionary import Subspace, embed
 from fasthdmr.sample import Sample
 from fasthdmr.span_fit import SpanDictionary, solve_values
 from fasthdmr.span_plan import as_sizes, plan_spans, screen_pairs, screened_rows
@@ -193,9 +193,6 @@ class HDMR(BaseHDMR):
             print(f"[HDMR] {len(plan.subspaces)} spans, sizes {plan.sizes}")
         return make_basis(X, weights, plan.subspaces, plan.sizes, degree=0 if self.basis == "bins" else self.degree)
 
-    def _interactions(self) -> set[Subspace]:
-        return {as_subspace(u, self.feature_names_, what="interactions") for u in self.interactions}
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self.model is None
@@ -272,13 +269,7 @@ class FunctionDictionary:
 
     def embed(self, subspace: Sequence[int], values: Floats) -> Floats:
         """Return rows with the given values; the other variables, on which nothing depends, are 0."""
-        if values.ndim != 2 or values.shape[1] != len(subspace):
-            raise ValueError(
-                f"The component {subspace} takes an array of shape (N, {len(subspace)}), got {values.shape}."
-            )
-        rows = np.zeros((len(values), self.n_features))
-        rows[:, list(subspace)] = values
-        return rows
+        return embed(subspace, values, self.n_features)
 
 
 def _allows_nan(model: Any) -> bool:

@@ -16,7 +16,7 @@ from fasthdmr._threads import n_threads
 from fasthdmr._weights import check_weights
 from fasthdmr.base import BaseHDMR, variance_of
 from fasthdmr.decomposition import assemble
-from fasthdmr.dictionary import Dictionary, Subspace, TreeDictionary, as_subspace
+from fasthdmr.dictionary import Dictionary, Subspace, TreeDictionary
 from fasthdmr.forest import Forest, Sorting
 from fasthdmr.hierarchy import Solution, solve
 from fasthdmr.members import as_members, fit_member, is_fitted, load_members, variable_names
@@ -347,9 +347,6 @@ class TreeHDMR(BaseHDMR):
         if len(targets) != n_outputs:
             raise ValueError(f"y has {len(targets)} column(s), but the models have {n_outputs} output(s).")
         return [np.ascontiguousarray(target, dtype=np.float64) for target in targets]
-
-    def _interactions(self) -> set[Subspace]:
-        return {as_subspace(u, self.feature_names_, what="interactions") for u in self.interactions}
 
     def _kept(self) -> Callable[[Subspace], bool]:
         """Return the test whether the component of a subspace is kept."""
