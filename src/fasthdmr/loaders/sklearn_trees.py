@@ -24,7 +24,7 @@ _FIELDS = {
     "missing_go_to_left": ("missing_go_to_left", np.uint8),
     "weighted_n_node_samples": ("weighted_n_node_samples", np.float64),
 }
-_BATCH = 1 << 16  # nodes copied at a time: few calls for many small trees, no second copy of large ones
+_BATCH = 1 << 14  # nodes copied at a time: few calls for many small trees, no second copy of large ones
 
 LeafValues = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
