@@ -10,8 +10,16 @@ Axis::Axis(index variable, int degree, std::vector<double> knots, bool missing_c
       splines_(index(knots_.size()) - degree - 1) {
     if (degree < 0 || degree >= kMaxRun) throw Error("the degree of a spline must be 0 to 3, got " + std::to_string(degree));
     if (splines_ < degree + 1) throw Error("an axis needs at least degree + 1 splines");
-    if (!std::is_sorted(knots_.begin(), knots_.end()) || !std::isfinite(knots_.front()) || !std::isfinite(knots_.back()))
+    if (variable < 0) throw Error("no such variable: " + std::to_string(variable));
+    for (const double k : knots_)
+        if (!std::isfinite(k)) throw Error("knots must be finite and rise");
+    if (!std::is_sorted(knots_.begin(), knots_.end()) || !std::isfinite(knots_.back() - knots_.front()))
         throw Error("knots must be finite and rise");
+    // The recursion counts on `degree` repeats at both ends, and divides by the length of the last interval, where x is put
+    // that lies at or above its end; any other interval that holds an x is not empty.
+    if (degree == 0) return;
+    if (knots_[0] != knots_[degree] || knots_[splines_] != knots_.back() || knots_[splines_ - 1] == knots_[splines_])
+        throw Error("knots must be clamped, the last interval not empty");
 }
 
 // De Boor's recursion over the interval that holds x.

@@ -123,14 +123,13 @@ void dgelsy(int* m, int* n, int* nrhs, double* a, int* lda, double* b, int* ldb,
     }
 }
 
-// Lower triangle in place of A.
 void dpotrf(char*, int* n, double* a, int* lda, int* info) {
     *info = 0;
     for (int j = 0; j < *n; ++j)
         for (int i = j; i < *n; ++i) {
             long double sum = a[j * *lda + i];
             for (int k = 0; k < j; ++k) sum -= static_cast<long double>(a[k * *lda + i]) * a[k * *lda + j];
-            if (i == j && sum <= 0.0L) {
+            if (i == j && !(sum > 0.0L)) {
                 *info = j + 1;
                 return;
             }
@@ -138,61 +137,76 @@ void dpotrf(char*, int* n, double* a, int* lda, int* info) {
         }
 }
 
+// L z = b, then L' x = z.
 void dpotrs(char*, int* n, int* nrhs, double* a, int* lda, double* b, int* ldb, int* info) {
     *info = 0;
     for (int c = 0; c < *nrhs; ++c) {
         double* x = b + c * *ldb;
         for (int i = 0; i < *n; ++i) {
-            for (int k = 0; k < i; ++k) x[i] -= a[k * *lda + i] * x[k];
-            x[i] /= a[i * *lda + i];
+            long double sum = x[i];
+            for (int k = 0; k < i; ++k) sum -= static_cast<long double>(a[k * *lda + i]) * x[k];
+            x[i] = double(sum / a[i * *lda + i]);
         }
         for (int i = *n - 1; i >= 0; --i) {
-            for (int k = i + 1; k < *n; ++k) x[i] -= a[i * *lda + k] * x[k];
-            x[i] /= a[i * *lda + i];
+            long double sum = x[i];
+            for (int k = i + 1; k < *n; ++k) sum -= static_cast<long double>(a[i * *lda + k]) * x[k];
+            x[i] = double(sum / a[i * *lda + i]);
         }
     }
 }
 
-// Jacobi's rotations. Of A the lower triangle is given; eigenvectors replace it, one a column.
-void dsyev(char* job, char*, int* n, double* a, int* lda, double* values, double* work, int* lwork, int* info) {
+// (x, y) <- (c x - s y, s x + c y), element by element.
+void rotate(double* x, double* y, int n, int step, double c, double s) {
+    for (int k = 0; k < n; ++k) {
+        const double at_x = x[k * step], at_y = y[k * step];
+        x[k * step] = c * at_x - s * at_y;
+        y[k * step] = s * at_x + c * at_y;
+    }
+}
+
+// Jacobi: rotations of two axes at a time until nothing but rounding is left beside the diagonal of a. V, stored like a,
+// gathers them. Returns whether that was reached.
+bool diagonalise(Vector& a, Vector& v, int n) {
+    constexpr int sweeps = 50;
+    const double negligible = 1e-17 * norm(a.data(), n * n);
+    for (int sweep = 0; sweep < sweeps; ++sweep) {
+        bool done = true;
+        for (int p = 0; p < n; ++p)
+            for (int q = p + 1; q < n; ++q) {
+                if (!(std::abs(a[q * n + p]) > negligible)) continue;
+                done = false;
+                const double theta = (a[q * n + q] - a[p * n + p]) / (2.0 * a[q * n + p]);
+                const double t = std::copysign(1.0, theta) / (std::abs(theta) + std::hypot(theta, 1.0));
+                const double c = 1.0 / std::hypot(t, 1.0), s = t * c;
+                rotate(&a[p * n], &a[q * n], n, 1, c, s);
+                rotate(&a[p], &a[q], n, n, c, s);
+                a[q * n + p] = a[p * n + q] = 0.0;
+                rotate(&v[p * n], &v[q * n], n, 1, c, s);
+            }
+        if (done) return true;
+    }
+    return false;
+}
+
+void dsyev(char* jobz, char*, int* n_, double* a, int* lda, double* w, double* work, int* lwork, int* info) {
     *info = 0;
     if (*lwork == -1) {
         work[0] = 1.0;
         return;
     }
-    const int size = *n;
-    Vector m(size * size), v(size * size, 0.0);
-    for (int j = 0; j < size; ++j) {
-        v[j * size + j] = 1.0;
-        for (int i = j; i < size; ++i) m[j * size + i] = m[i * size + j] = a[j * *lda + i];
+    const int n = *n_;
+    Vector full(n * n), v(n * n, 0.0);
+    for (int j = 0; j < n; ++j) {
+        v[j * n + j] = 1.0;
+        for (int i = j; i < n; ++i) full[j * n + i] = full[i * n + j] = a[j * *lda + i];
     }
-    for (int sweep = 0; sweep < 30; ++sweep)
-        for (int p = 0; p < size; ++p)
-            for (int q = p + 1; q < size; ++q) {
-                const double off = m[q * size + p];
-                if (std::abs(off) < 1e-300) continue;
-                const double angle = 0.5 * std::atan2(2.0 * off, m[q * size + q] - m[p * size + p]);
-                const double c = std::cos(angle), s = std::sin(angle);
-                for (int k = 0; k < size; ++k) {
-                    const double x = m[p * size + k], y = m[q * size + k];
-                    m[p * size + k] = c * x - s * y;
-                    m[q * size + k] = s * x + c * y;
-                    const double f = v[p * size + k], g = v[q * size + k];
-                    v[p * size + k] = c * f - s * g;
-                    v[q * size + k] = s * f + c * g;
-                }
-                for (int k = 0; k < size; ++k) {
-                    const double x = m[k * size + p], y = m[k * size + q];
-                    m[k * size + p] = c * x - s * y;
-                    m[k * size + q] = s * x + c * y;
-                }
-            }
-    std::vector<int> order(size);
-    for (int k = 0; k < size; ++k) order[k] = k;
-    std::sort(order.begin(), order.end(), [&](int i, int j) { return m[i * size + i] < m[j * size + j]; });
-    for (int k = 0; k < size; ++k) {
-        values[k] = m[order[k] * size + order[k]];
-        if (*job == 'V') std::copy_n(v.begin() + order[k] * size, size, a + k * *lda);
+    if (!diagonalise(full, v, n)) *info = 1;
+    std::vector<int> order(n);
+    for (int k = 0; k < n; ++k) order[k] = k;
+    std::sort(order.begin(), order.end(), [&](int i, int j) { return full[i * n + i] < full[j * n + j]; });
+    for (int k = 0; k < n; ++k) {
+        w[k] = full[order[k] * n + order[k]];
+        if (*jobz == 'V') std::copy_n(v.begin() + order[k] * n, n, a + k * *lda);
     }
 }
 

@@ -1,214 +1,341 @@
 #include "spans.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
-#include "gram.hpp"
-#include "harness.hpp"
-#include "matrix.hpp"
-#include "random.hpp"
+#include "dense_spans.hpp"
+#include "kernels.hpp"
 #include "span_evaluate.hpp"
-#include "span_hierarchy.hpp"
-#include "span_moments.hpp"
 
 namespace fasthdmr {
 
+extern const Kernels kernels_baseline;
+
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+const double kNan = std::nan("");
 
-std::vector<double> clamped(std::vector<double> inner, int degree) {
-    inner.insert(inner.begin(), degree, inner.front());
-    inner.insert(inner.end(), degree, inner.back());
-    return inner;
+// The definition (Cox, de Boor), the last interval closed.
+double b_spline(const std::vector<double>& t, int degree, index i, double x) {
+    if (degree == 0) return t[i] < t[i + 1] && t[i] <= x && (x < t[i + 1] || (x == t.back() && t[i + 1] == t.back()));
+    double value = 0.0;
+    if (t[i + degree] > t[i]) value += (x - t[i]) / (t[i + degree] - t[i]) * b_spline(t, degree - 1, i, x);
+    if (t[i + degree + 1] > t[i + 1])
+        value += (t[i + degree + 1] - x) / (t[i + degree + 1] - t[i + 1]) * b_spline(t, degree - 1, i + 1, x);
+    return value;
 }
 
-// Three variables: cubic with a missing column, bins, quadratic; spans of order 1 and 2, and the triple.
-Spans make_spans() {
-    std::vector<Axis> axes{{0, 3, clamped({0.0, 0.3, 0.5, 1.0}, 3), true}, {1, 0, {0.0, 0.25, 0.5, 1.0}, false},
-                           {2, 2, clamped({0.0, 0.5, 1.0}, 2), false},     {0, 1, clamped({0.0, 1.0}, 1), true}};
-    return Spans(std::move(axes), {{0}, {1}, {2}, {0, 1}, {1, 2}, {0, 1, 2}}, {{0}, {1}, {2}, {3, 1}, {1, 2}, {3, 1, 2}});
-}
-
-Matrix make_rows(index n, std::uint64_t seed, bool missing = true) {
+Matrix random_matrix(index rows, index columns, std::uint64_t seed) {
     Random random(seed);
-    Matrix x(n, 3);
-    for (double& v : x.values) v = random.uniform(-0.2, 1.2);
-    if (missing)
-        for (index i = 0; i < n; i += 7) x(i, 0) = kNaN;
-    return x;
+    Matrix values(rows, columns);
+    for (double& v : values.values) v = random.uniform(-1.0, 1.0);
+    return values;
 }
 
-// All columns of all spans at all rows, the constant first: column by column from the axes.
-Matrix dense(const Spans& spans, const Matrix& x) {
-    Matrix out(x.rows, spans.columns());
-    double values[kMaxRun];
-    for (index i = 0; i < x.rows; ++i) {
-        out(i, 0) = 1.0;
-        for (const Span& span : spans.all()) {
-            std::vector<double> product{1.0};
-            for (const index a : span.axes) {
-                const Axis& axis = spans.axes()[a];
-                std::vector<double> column(axis.columns(), 0.0), next;
-                const index first = axis.evaluate(x(i, axis.variable()), values);
-                for (int j = 0; j < axis.run(); ++j) column[first + j] = values[j];
-                for (const double p : product)
-                    for (const double c : column) next.push_back(p * c);
-                product = next;
-            }
-            for (index j = 0; j < span.columns; ++j) out(i, span.first + j) = product[j];
+// Each row of a's entries times those of b, as a matrix stored row-major.
+std::vector<double> products(const Matrix& a, index a_first, index a_columns, const Matrix& b, index b_first, index b_columns,
+                             const std::vector<double>& weight) {
+    std::vector<double> g;
+    for (index i = 0; i < a_columns; ++i)
+        for (index j = 0; j < b_columns; ++j) {
+            long double sum = 0.0L;
+            for (index r = 0; r < a.rows; ++r)
+                sum += static_cast<long double>(weight[r]) * a(r, a_first + i) * b(r, b_first + j);
+            g.push_back(double(sum));
         }
-    }
-    return out;
+    return g;
 }
 
-std::vector<std::pair<index, index>> all_pairs(const Spans& spans) {
-    std::vector<std::pair<index, index>> pairs;
-    for (index a = 0; a < index(spans.all().size()); ++a)
-        for (index b = a; b < index(spans.all().size()); ++b) pairs.emplace_back(a, b);
-    return pairs;
+Matrix with_constant(const Matrix& values) {
+    Matrix all(values.rows, values.columns + 1);
+    std::fill_n(all.column(0), all.rows, 1.0);
+    std::copy(values.values.begin(), values.values.end(), all.values.begin() + all.rows);
+    return all;
+}
+
+void check_moments(const SpanMoments& m, const Spans& spans, const Matrix& x, const Matrix& targets,
+                   const std::vector<double>& weight) {
+    const Matrix columns = dense(spans, x);
+    const index k = targets.columns;
+    CHECK(m.n_targets == k);
+    CHECK_CLOSE(m.with_targets, products(columns, 0, columns.columns, targets, 0, k, weight), 1e-13);
+    CHECK_CLOSE(m.of_targets, products(targets, 0, k, targets, 0, k, weight), 1e-13);
+    for (std::size_t p = 0; p < m.pairs.size(); ++p) {
+        const Span &a = spans.all()[m.pairs[p].first], &b = spans.all()[m.pairs[p].second];
+        CHECK(m.find(m.pairs[p].first, m.pairs[p].second) == index(p));
+        CHECK_CLOSE(m.products[p], products(columns, a.first, a.columns, columns, b.first, b.columns, weight), 1e-13);
+    }
+}
+
+std::vector<double> everything(const SpanMoments& m) {
+    std::vector<double> all = m.with_targets;
+    all.insert(all.end(), m.of_targets.begin(), m.of_targets.end());
+    for (const auto& g : m.products) all.insert(all.end(), g.begin(), g.end());
+    return all;
 }
 
 }  // namespace
 
-TEST(an_axis_is_a_partition_of_unity_of_local_functions) {
-    double values[kMaxRun];
-    for (int degree = 0; degree <= 3; ++degree) {
-        const Axis axis(0, degree, clamped({-1.0, 0.0, 0.5, 2.0}, degree), true);
-        CHECK(axis.run() == degree + 1 && axis.columns() == 3 + degree + 1);
-        for (const double x : {-5.0, -1.0, -0.3, 0.0, 0.5, 1.999, 2.0, 1e300, std::numeric_limits<double>::infinity()}) {
-            const index first = axis.evaluate(x, values);
-            double sum = 0.0;
-            for (int j = 0; j <= degree; ++j) sum += values[j];
-            CHECK(std::abs(sum - 1.0) < 1e-14);
-            CHECK(first >= 0 && first + degree < axis.columns() - 1);
-        }
-        const index first = axis.evaluate(kNaN, values);
-        CHECK(first + degree == axis.columns() - 1 && values[degree] == 1.0);
-        const Axis without(0, degree, clamped({-1.0, 2.0}, degree), false);
-        without.evaluate(kNaN, values);
-        for (int j = 0; j <= degree; ++j) CHECK(values[j] == 0.0);
-    }
-}
-
-TEST(axes_and_spans_that_make_no_sense_are_rejected) {
-    CHECK_THROWS(Error, "degree", Axis(0, 4, clamped({0.0, 1.0}, 4), false));
-    CHECK_THROWS(Error, "rise", Axis(0, 0, {0.0, 2.0, 1.0}, false));
-    CHECK_THROWS(Error, "at least", Axis(0, 3, {0.0, 0.0, 1.0, 1.0}, false));
-    CHECK_THROWS(Error, "another variable", Spans({{0, 0, {0.0, 1.0}, false}}, {{1}}, {{0}}));
-    CHECK_THROWS(Error, "in order",
-                 Spans({{0, 0, {0.0, 1.0}, false}, {1, 0, {0.0, 1.0}, false}}, {{1}, {0}}, {{1}, {0}}));
-}
-
-TEST(moments_are_the_sums_of_dense_products) {
-    const Spans spans = make_spans();
-    for (const index n : {1, 511, 513, 5000}) {
-        const Matrix x = make_rows(n, n);
-        Random random(3);
-        Matrix y(n, 2);
-        for (double& v : y.values) v = random.uniform(-1.0, 1.0);
-        std::vector<double> weight(n);
-        for (double& w : weight) w = random.uniform(0.0, 2.0);
-        const Matrix columns = dense(spans, x);
-        Matrix weighted = columns;
-        for (index j = 0; j < columns.columns; ++j)
-            for (index i = 0; i < n; ++i) weighted(i, j) *= weight[i];
-        const Matrix g = transposed_times(weighted, columns), with_y = transposed_times(weighted, y);
-        const ArrayTargets targets(y.table());
-        const SpanMoments m = span_moments(spans, x.table(), weight.data(), targets, all_pairs(spans), 1);
-        double worst = 0.0;
-        for (std::size_t p = 0; p < m.pairs.size(); ++p) {
-            const Span &a = spans.all()[m.pairs[p].first], &b = spans.all()[m.pairs[p].second];
-            for (index i = 0; i < a.columns; ++i)
-                for (index j = 0; j < b.columns; ++j)
-                    worst = std::fmax(worst, std::abs(m.products[p][i * b.columns + j] - g(a.first + i, b.first + j)));
-        }
-        for (index j = 0; j < spans.columns(); ++j) {
-            worst = std::fmax(worst, std::abs(m.with_targets[j * 3] - g(j, 0)));
-            for (index t = 0; t < 2; ++t) worst = std::fmax(worst, std::abs(m.with_targets[j * 3 + 1 + t] - with_y(j, t)));
-        }
-        CHECK(worst < 1e-12 * double(n));
-        for (const int threads : {2, 5}) {
-            const SpanMoments other = span_moments(spans, x.table(), weight.data(), targets, all_pairs(spans), threads);
-            CHECK_SAME_BITS(other.with_targets, m.with_targets);
-            CHECK_SAME_BITS(other.of_targets, m.of_targets);
-            for (std::size_t p = 0; p < m.pairs.size(); ++p) CHECK_SAME_BITS(other.products[p], m.products[p]);
-        }
-    }
-}
-
-TEST(gram_systems_small_and_large_are_solved_with_least_norm) {
-    for (const index n : {0, 1, 5, 60, 200}) {
-        Random random(n);
-        Matrix a(2 * n + 1, n);
-        for (double& v : a.values) v = random.uniform(-1.0, 1.0);
-        for (index i = 0; i < a.rows && n > 2; ++i) {
-            a(i, 1) = a(i, 0);  // equals share equally
-            a(i, 2) = 0.0;
-        }
-        const Matrix g = transposed_times(a, a);
-        std::vector<double> truth(n, 0.0), b(n, 0.0), image(n, 0.0);
-        for (double& v : truth) v = random.uniform(-1.0, 1.0);
-        for (index j = 0; j < n; ++j)
-            for (index i = 0; i < n; ++i) b[i] += g(i, j) * truth[j];
-        const std::vector<double> x = Gram(g.values, n).solve(b);
-        for (index j = 0; j < n; ++j)
-            for (index i = 0; i < n; ++i) image[i] += g(i, j) * x[j];
-        CHECK_CLOSE(image, b, 1e-10);
-        if (n > 2) CHECK(std::abs(x[0] - x[1]) < 1e-9 && x[2] == 0.0);
-        CHECK(rank_of(g.values, n, 1e-10) == (n > 2 ? n - 2 : n));
-    }
-}
-
-TEST(components_are_orthogonal_sum_to_the_projection_and_are_evaluated) {
-    const Spans spans = make_spans();
-    const index n = 1500;
-    const Matrix x = make_rows(n, 9, false), columns = dense(spans, x);
-    Matrix y(n, 1);
-    for (index i = 0; i < n; ++i) y(i, 0) = std::sin(3 * x(i, 0)) + x(i, 1) * x(i, 2) + x(i, 0) * x(i, 1) * x(i, 2);
-    const SpanMoments m = span_moments(spans, x.table(), nullptr, ArrayTargets(y.table()), all_pairs(spans), 2);
-    const index n_spans = index(spans.all().size());
-    const OutputPlan rest{std::vector<index>(n_spans, -1), 1, 1, true};
-    OutputPlan faithful = rest;
-    faithful.rest = -1;
-    faithful.own[n_spans - 1] = 1;
-    faithful.smooth = false;
-    for (const OutputPlan& plan : {rest, faithful}) {
-        const Decomposition d = span_top_down(spans, m, plan, 2);
-        Matrix values(n, n_spans);
-        evaluate(spans, x.table(), d.components, values.values.data(), 2);
-        if (!plan.smooth)
-            for (index i = 0; i < n; ++i) values(i, n_spans - 1) += y(i, 0);
-        const Matrix overlap = transposed_times(columns, values);
-        double residual = 0.0, total = 0.0, worst = 0.0;
-        for (index s = 0; s < n_spans; ++s) {
-            const Subspace& u = spans.all()[s].subspace;
-            worst = std::fmax(worst, std::abs(overlap(0, s)));
-            for (index v = 0; v < s; ++v) {
-                const Span& lower = spans.all()[v];
-                if (lower.subspace.size() >= u.size()) continue;
-                if (!std::includes(u.begin(), u.end(), lower.subspace.begin(), lower.subspace.end())) continue;
-                for (index j = 0; j < lower.columns; ++j) worst = std::fmax(worst, std::abs(overlap(lower.first + j, s)));
+TEST(axis_holds_b_splines) {
+    Random random(80);
+    for (int degree = 0; degree < kMaxRun; ++degree)
+        for (const std::vector<double>& breaks :
+             {std::vector<double>{-1.0, 2.0}, {-1.0, 0.25, 2.0}, {-1.0, -0.9, 0.0, 0.5, 1.9, 2.0}}) {
+            const std::vector<double> knots = clamped(degree, breaks);
+            const Axis axis(4, degree, knots, false);
+            CHECK(axis.variable() == 4 && axis.run() == degree + 1);
+            CHECK(axis.columns() == index(breaks.size()) - 1 + degree);
+            std::vector<double> points = breaks;
+            for (int k = 0; k < 50; ++k) points.push_back(random.uniform(-1.0, 2.0));
+            for (const double x : points) {
+                const std::vector<double> values = axis_columns(axis, x);
+                std::vector<double> desired;
+                double sum = 0.0;
+                for (index i = 0; i < axis.columns(); ++i) {
+                    desired.push_back(b_spline(knots, degree, i, x));
+                    CHECK(values[i] >= 0.0);
+                    // Local support.
+                    if (x < knots[i] || x > knots[i + degree + 1]) CHECK(values[i] == 0.0);
+                    sum += values[i];
+                }
+                CHECK_CLOSE(values, desired, 1e-14);
+                CHECK_CLOSE(sum, 1.0, 1e-14);
             }
-            double square = 0.0;
-            for (index i = 0; i < n; ++i) square += values(i, s) * values(i, s) / double(n);
-            CHECK(std::abs(square - d.variance[s]) < 1e-10);
         }
-        CHECK(worst < 1e-8);
-        for (index i = 0; i < n; ++i) {
-            double sum = d.constant;
-            for (index s = 0; s < n_spans; ++s) sum += values(i, s);
-            residual += (y(i, 0) - sum) * (y(i, 0) - sum);
-            total += y(i, 0) * y(i, 0);
-        }
-        CHECK(residual < (plan.smooth ? 0.05 : 1e-20) * total);
+}
+
+TEST(axis_with_repeated_knots_inside) {
+    const std::vector<double> knots = clamped(2, {0.0, 0.5, 0.5, 1.0});
+    const Axis axis(0, 2, knots, false);
+    for (const double x : {0.0, 0.2, 0.5, 0.75, 1.0}) {
+        const std::vector<double> values = axis_columns(axis, x);
+        for (index i = 0; i < axis.columns(); ++i) CHECK_CLOSE(values[i], b_spline(knots, 2, i, x), 1e-14);
     }
-    SpanMoments few = span_moments(spans, x.table(), nullptr, ArrayTargets(y.table()), {{0, 0}}, 1);
-    CHECK_THROWS(Error, "missing", span_top_down(spans, few, rest, 1));
-    OutputPlan wrong = rest;
-    wrong.whole = 5;
-    CHECK_THROWS(Error, "no such target", span_top_down(spans, m, wrong, 1));
+}
+
+TEST(axis_clamps_what_is_outside) {
+    for (int degree = 0; degree < kMaxRun; ++degree) {
+        const Axis axis(0, degree, clamped(degree, {-1.0, 0.0, 2.0}), false);
+        for (const double x : {-1.0000001, -1e300, -kInfinity})
+            CHECK_SAME_BITS(axis_columns(axis, x), axis_columns(axis, -1.0));
+        for (const double x : {2.0000001, 1e300, kInfinity})
+            CHECK_SAME_BITS(axis_columns(axis, x), axis_columns(axis, 2.0));
+        CHECK(axis_columns(axis, -1.0).front() == 1.0 && axis_columns(axis, 2.0).back() == 1.0);
+    }
+}
+
+TEST(axis_with_missing_values) {
+    for (int degree = 0; degree < kMaxRun; ++degree) {
+        const std::vector<double> knots = clamped(degree, {0.0, 1.0});  // as few splines as can be
+        const Axis with(0, degree, knots, true), without(0, degree, knots, false);
+        CHECK(without.columns() == degree + 1 && with.columns() == degree + 2);
+        CHECK(axis_columns(without, kNan) == std::vector<double>(degree + 1, 0.0));
+        std::vector<double> indicator(degree + 2, 0.0);
+        indicator.back() = 1.0;
+        CHECK(axis_columns(with, kNan) == indicator);
+        for (const double x : {-1.0, 0.0, 0.3, 1.0, kInfinity}) {
+            std::vector<double> values = axis_columns(without, x);
+            values.push_back(0.0);
+            CHECK_SAME_BITS(axis_columns(with, x), values);
+        }
+    }
+}
+
+TEST(axis_rejects_what_it_cannot_use) {
+    CHECK_THROWS(Error, "the degree of a spline must be 0 to 3, got 4", Axis(0, 4, clamped(4, {0.0, 1.0}), false));
+    CHECK_THROWS(Error, "the degree of a spline must be 0 to 3, got -1", Axis(0, -1, {0.0, 1.0}, false));
+    CHECK_THROWS(Error, "knots must be finite and rise", Axis(0, 0, {0.0, 2.0, 1.0}, false));
+    for (const double bad : {kInfinity, -kInfinity, kNan}) {
+        CHECK_THROWS(Error, "knots must be finite and rise", Axis(0, 0, {bad, 1.0}, false));
+        CHECK_THROWS(Error, "knots must be finite and rise", Axis(0, 0, {0.0, bad}, false));
+    }
+    for (int degree = 0; degree < kMaxRun; ++degree)
+        CHECK_THROWS(Error, "at least degree + 1 splines", Axis(0, degree, std::vector<double>(2 * degree + 1, 0.0), false));
+    CHECK_THROWS(Error, "at least degree + 1 splines", Axis(0, 0, {}, true));
+    CHECK_THROWS(Error, "no such variable: -1", Axis(-1, 0, {0.0, 1.0}, false));
+    CHECK_THROWS(Error, "knots must be finite and rise", Axis(0, 1, {0.0, 0.0, kNan, 1.0, 1.0}, false));
+    CHECK_THROWS(Error, "knots must be finite and rise", Axis(0, 3, clamped(3, {-1e308, 1e308}), false));
+    // Not clamped; an inner knot twice, or one knot only, where the recursion would divide 0 by 0.
+    CHECK_THROWS(Error, "knots must be clamped", Axis(0, 1, {0.0, 1.0, 2.0, 3.0}, false));
+    CHECK_THROWS(Error, "knots must be clamped", Axis(0, 1, {0.0, 0.0, 1.0, 1.0, 1.0}, false));
+    CHECK_THROWS(Error, "knots must be clamped", Axis(0, 1, {1.0, 1.0, 1.0, 1.0}, false));
+}
+
+TEST(spans_count_their_columns) {
+    const Spans spans = mixed_spans();
+    // Axes: 6 cubic, 4 quadratic and missing, 4 bins; 3 linear, 2 linear and missing, 2 bins.
+    const std::vector<std::vector<index>> expected = {{1, 6, 4, 1, 4}, {7, 5, 3, 1, 3},    {12, 4, 1, 1, 1},
+                                                      {16, 9, 4, 2, 2}, {25, 6, 2, 2, 1}, {31, 18, 4, 4, 1}};
+    CHECK(spans.all().size() == expected.size());
+    for (std::size_t s = 0; s < expected.size(); ++s) {
+        const Span& span = spans.all()[s];
+        CHECK((std::vector<index>{span.first, span.columns, span.values, span.runs, span.run}) == expected[s]);
+    }
+    CHECK(spans.columns() == 49 && spans.n_features() == 3 && spans.axes().size() == 6);
+    const Spans none({}, {}, {});
+    CHECK(none.columns() == 1 && none.n_features() == 0 && none.all().empty());
+}
+
+TEST(spans_reject_wrong_axes) {
+    const std::vector<Axis> axes = {Axis(0, 0, {0.0, 1.0}, false), Axis(1, 0, {0.0, 1.0}, false)};
+    CHECK_THROWS(Error, "the axis of another variable", Spans(axes, {{0}}, {{1}}));
+    CHECK_THROWS(Error, "the axis of another variable", Spans(axes, {{0, 1}}, {{1, 0}}));
+    CHECK_THROWS(Error, "an axis for each variable", Spans(axes, {{0, 1}}, {{0}}));
+    CHECK_THROWS(Error, "an axis for each variable", Spans(axes, {{}}, {{}}));
+    CHECK_THROWS(Error, "subspaces must be in order", Spans(axes, {{1}, {0}}, {{1}, {0}}));
+    CHECK_THROWS(Error, "subspaces must be in order", Spans(axes, {{0}, {0}}, {{0}, {0}}));
+    CHECK_THROWS(Error, "subspaces must be in order", Spans(axes, {{0, 1}, {0}}, {{0, 1}, {0}}));
+    CHECK_THROWS(std::out_of_range, "", Spans(axes, {{0}}, {{2}}));
+    CHECK_THROWS(std::out_of_range, "", Spans(axes, {{0}}, {{-1}}));
+}
+
+TEST(span_blocks_hold_tensor_products) {
+    const Spans spans = mixed_spans();
+    const Matrix x = correlated(50, 81), all = dense(spans, x);
+    const std::vector<index> list = {7, 49, 0, 7, 23};
+    SpanBlock block(spans, 50);
+    for (const Rows& rows :
+         {Rows{0, 1, 50, nullptr}, Rows{3, 4, 11, nullptr}, Rows{0, 1, 5, list.data()}, Rows{0, 1, 0, nullptr}}) {
+        block.load(x.table(), rows);
+        CHECK(block.rows() == rows.count);
+        for (const Span& span : spans.all()) {
+            std::vector<double> values, actual(rows.count * span.columns, 0.0), desired;
+            std::vector<std::int32_t> starts;
+            block.expand(span, values, starts);
+            CHECK(index(values.size()) == rows.count * span.values && index(starts.size()) == rows.count * span.runs);
+            for (index r = 0; r < rows.count; ++r) {
+                for (index i = 0; i < span.values; ++i) {
+                    const index column = starts[r * span.runs + i / span.run] + i % span.run;
+                    CHECK(column >= 0 && column < span.columns);
+                    actual[r * span.columns + column] += values[r * span.values + i];
+                }
+                for (index j = 0; j < span.columns; ++j) desired.push_back(all(rows[r], span.first + j));
+            }
+            CHECK_SAME_BITS(actual, desired);
+        }
+    }
+}
+
+// Same bits whatever the instruction set, and the sums of outer products.
+TEST(span_products_agree_with_the_baseline) {
+    Random random(82);
+    constexpr index rows = 37, columns = 64;
+    const std::vector<double> weight = random_weights(rows, 83);
+    for (int run = 1; run <= kMaxRun; ++run)
+        for (const index runs : {1, 2, 3, 4, 9}) {
+            const index a_run = 1 + random.below(kMaxRun), a_runs = 1 + random.below(3);
+            std::vector<double> av(rows * a_runs * a_run), bv(rows * runs * run);
+            std::vector<std::int32_t> as(rows * a_runs), bs(rows * runs);
+            for (auto* v : {&av, &bv})
+                for (double& value : *v) value = random.uniform(-1.0, 1.0);
+            for (auto& s : as) s = std::int32_t(random.below(columns - a_run + 1));
+            for (auto& s : bs) s = std::int32_t(random.below(columns - run + 1));
+            Matrix a(rows, columns), b(rows, columns);
+            for (index r = 0; r < rows; ++r) {
+                for (index i = 0; i < a_runs * a_run; ++i)
+                    a(r, as[r * a_runs + i / a_run] + i % a_run) += av[r * a_runs * a_run + i];
+                for (index i = 0; i < runs * run; ++i) b(r, bs[r * runs + i / run] + i % run) += bv[r * runs * run + i];
+            }
+            const SparseRows sparse_a{av.data(), as.data(), a_runs, int(a_run)}, sparse_b{bv.data(), bs.data(), runs, run};
+            std::vector<double> actual(columns * columns, 0.0), baseline = actual;
+            kernels().add_products(sparse_a, sparse_b, weight.data(), rows, actual.data(), columns);
+            kernels_baseline.add_products(sparse_a, sparse_b, weight.data(), rows, baseline.data(), columns);
+            CHECK_SAME_BITS(actual, baseline);
+            CHECK_CLOSE(actual, products(a, 0, columns, b, 0, columns, weight), 1e-13);
+        }
+}
+
+TEST(span_moments_are_sums_over_rows) {
+    const Spans spans = mixed_spans();
+    const std::vector<std::pair<index, index>> pairs = {{3, 5}, {0, 0}, {1, 4}, {5, 5}, {0, 2}, {2, 3}};
+    for (const index rows : {index(0), index(1), kBlockRows - 1, kBlockRows, kBlockRows + 1, 8 * kBlockRows + 3}) {
+        const Matrix x = correlated(rows, 84), values = random_matrix(rows, 2, 85);
+        const std::vector<double> weight = random_weights(rows, 86);
+        const SpanMoments m = span_moments(spans, x.table(), weight.data(), ArrayTargets(values.table()), pairs, 1);
+        CHECK(std::is_sorted(m.pairs.begin(), m.pairs.end()) && m.pairs.size() == pairs.size());
+        CHECK(m.find(0, 1) == -1 && m.find(5, 6) == -1);
+        check_moments(m, spans, x, with_constant(values), weight);
+    }
+}
+
+TEST(span_moments_without_weights_from_any_memory_order) {
+    const Spans spans = mixed_spans();
+    const Matrix x = correlated(40, 87), values = random_matrix(40, 2, 88);
+    const StoredTable turned = store<double>(x, 3 * sizeof(double), sizeof(double));
+    const StoredTable back = store<double>(values, -8, 8 * 40);
+    const SpanMoments m = span_moments(spans, turned.table, nullptr, ArrayTargets(back.table), all_pairs(spans), 2);
+    check_moments(m, spans, x, with_constant(values), std::vector<double>(40, 1.0));
+}
+
+TEST(span_moments_do_not_depend_on_threads) {
+    const Spans spans = mixed_spans();
+    const index rows = 9 * kBlockRows + 7;
+    const Matrix x = correlated(rows, 89), values = random_matrix(rows, 3, 90);
+    const std::vector<double> weight = random_weights(rows, 91);
+    const auto moments = [&](int n_threads) {
+        const ArrayTargets targets(values.table());
+        return everything(span_moments(spans, x.table(), weight.data(), targets, all_pairs(spans), n_threads));
+    };
+    const std::vector<double> one = moments(1);
+    for (const int n_threads : {2, 5}) CHECK_SAME_BITS(moments(n_threads), one);
+}
+
+// Two outputs; columns of the first are summed up in two targets.
+TEST(span_moments_with_dictionaries) {
+    const Spans spans = mixed_spans();
+    const index rows = kBlockRows + 5;
+    const Matrix x = correlated(rows, 92), b = random_matrix(rows, 3, 93);
+    const ArrayDictionary dictionary(b.table(), {{0}, {1}}, {0, 0, 1});
+    const DictionaryTargets targets({{&dictionary, {2.0, -1.0, 0.5}, {1, 1, 2}, 7.0, 3},
+                                     {&dictionary, {1.0, 1.0, 3.0}, {4, 4, 4}, -1.0, 5}}, 6);
+    CHECK(targets.count() == 6);
+    Matrix expected(rows, 6);
+    for (index r = 0; r < rows; ++r) {
+        const double first = 2.0 * b(r, 0) - b(r, 1), second = 0.5 * b(r, 2), other = b(r, 0) + b(r, 1) + 3.0 * b(r, 2);
+        const double row[] = {1.0, first, second, 7.0 + first + second, other, other - 1.0};
+        for (index t = 0; t < 6; ++t) expected(r, t) = row[t];
+    }
+    const SpanMoments m = span_moments(spans, x.table(), nullptr, targets, {{0, 0}}, 1);
+    check_moments(m, spans, x, expected, std::vector<double>(rows, 1.0));
+
+    const auto make = [&](std::vector<double> coefficient, std::vector<index> target, index whole) {
+        return DictionaryTargets({{&dictionary, std::move(coefficient), std::move(target), 0.0, whole}}, 3);
+    };
+    CHECK_THROWS(Error, "a coefficient and a target", make({1.0, 1.0}, {1, 1}, 2));
+    CHECK_THROWS(Error, "a coefficient and a target", make({1.0, 1.0, 1.0}, {1, 1}, 2));
+    for (const index bad : {-1, 0, 3}) {
+        CHECK_THROWS(Error, "no such target: " + std::to_string(bad), make({1.0, 1.0, 1.0}, {1, 1, bad}, 2));
+        CHECK_THROWS(Error, "no such target: " + std::to_string(bad), make({1.0, 1.0, 1.0}, {1, 1, 1}, bad));
+    }
+}
+
+TEST(span_components_at_new_rows) {
+    const Spans spans = mixed_spans();
+    Random random(94);
+    Components components;  // all columns, some twice; the constant alone; nothing
+    for (index c = 0; c < 5; ++c) {
+        const index entries = c == 3 ? 1 : c == 4 ? 0 : 70;
+        for (index e = 0; e < entries; ++e) {
+            components.column.push_back(c == 3 ? 0 : c == 0 ? e % spans.columns() : random.below(spans.columns()));
+            components.weight.push_back(random.uniform(-1.0, 1.0));
+        }
+        components.begin.push_back(index(components.column.size()));
+    }
+    for (const index rows : {index(0), index(1), kBlockRows + 1, 2 * kBlockRows}) {
+        const Matrix x = correlated(rows, 95), all = dense(spans, x);
+        std::vector<double> desired(5 * rows, 0.0), one(5 * rows, kNan);
+        for (index c = 0; c < 5; ++c)
+            for (index e = components.begin[c]; e < components.begin[c + 1]; ++e)
+                for (index r = 0; r < rows; ++r)
+                    desired[c * rows + r] += components.weight[e] * all(r, components.column[e]);
+        evaluate(spans, x.table(), components, one.data(), 1);
+        CHECK_CLOSE(one, desired, 1e-14);
+        for (const int n_threads : {2, 5}) {
+            std::vector<double> several(5 * rows, kNan);
+            evaluate(spans, x.table(), components, several.data(), n_threads);
+            CHECK_SAME_BITS(several, one);
+        }
+    }
 }
 
 }  // namespace fasthdmr

@@ -1,0 +1,89 @@
+// Spans as dense matrices, straight from what an axis says at one value.
+#pragma once
+
+#include <algorithm>
+
+#include "harness.hpp"
+#include "matrix.hpp"
+#include "random.hpp"
+#include "span_moments.hpp"
+
+namespace fasthdmr {
+
+// Both ends repeated degree times.
+inline std::vector<double> clamped(int degree, const std::vector<double>& breaks) {
+    std::vector<double> knots(degree, breaks.front());
+    knots.insert(knots.end(), breaks.begin(), breaks.end());
+    knots.insert(knots.end(), degree, breaks.back());
+    return knots;
+}
+
+// All columns of an axis at one value.
+inline std::vector<double> axis_columns(const Axis& axis, double x) {
+    double values[kMaxRun];
+    const index start = axis.evaluate(x, values);
+    std::vector<double> all(axis.columns(), 0.0);
+    CHECK(start >= 0 && start + axis.run() <= axis.columns());
+    std::copy_n(values, axis.run(), all.begin() + start);
+    return all;
+}
+
+// (rows, all columns), the constant first.
+inline Matrix dense(const Spans& spans, const Matrix& x) {
+    Matrix all(x.rows, spans.columns());
+    for (index r = 0; r < x.rows; ++r) {
+        all(r, 0) = 1.0;
+        for (const Span& span : spans.all()) {
+            std::vector<double> product{1.0};
+            for (const index a : span.axes) {
+                std::vector<double> longer;
+                const Axis& axis = spans.axes()[a];
+                for (const double p : product)
+                    for (const double v : axis_columns(axis, x(r, axis.variable()))) longer.push_back(p * v);
+                product = longer;
+            }
+            for (index j = 0; j < span.columns; ++j) all(r, span.first + j) = product[j];
+        }
+    }
+    return all;
+}
+
+// Correlated variables; where it is wanted, some of variable 1 are missing.
+inline Matrix correlated(index rows, std::uint64_t seed, bool missing = true) {
+    Random random(seed);
+    Matrix x(rows, 3);
+    for (index r = 0; r < rows; ++r) {
+        const double common = random.uniform(0.0, 0.5);
+        for (index j = 0; j < 3; ++j) x(r, j) = common + random.uniform(0.0, 0.5);
+        if (missing && random.happens(0.1)) x(r, 1) = std::nan("");
+    }
+    return x;
+}
+
+inline std::vector<double> random_weights(index rows, std::uint64_t seed) {
+    Random random(seed);
+    std::vector<double> weight(rows);
+    for (double& w : weight) w = random.uniform(0.1, 2.0);
+    return weight;
+}
+
+inline std::vector<std::pair<index, index>> all_pairs(const Spans& spans) {
+    std::vector<std::pair<index, index>> pairs;
+    for (index s = 0; s < index(spans.all().size()); ++s)
+        for (index t = s; t < index(spans.all().size()); ++t) pairs.emplace_back(s, t);
+    return pairs;
+}
+
+// Every degree, fine axes for single variables and coarse ones for products, a missing column.
+inline Spans mixed_spans() {
+    std::vector<Axis> axes;
+    axes.emplace_back(0, 3, clamped(3, {0.0, 0.3, 0.7, 1.0}), false);
+    axes.emplace_back(1, 2, clamped(2, {0.0, 0.4, 1.0}), true);
+    axes.emplace_back(2, 0, std::vector<double>{0.0, 0.2, 0.5, 0.8, 1.0}, false);
+    axes.emplace_back(0, 1, clamped(1, {0.0, 0.5, 1.0}), false);
+    axes.emplace_back(1, 1, clamped(1, {0.0, 1.0}), true);
+    axes.emplace_back(2, 0, std::vector<double>{0.0, 0.5, 1.0}, false);
+    return {axes, {{0}, {1}, {2}, {0, 1}, {1, 2}, {0, 1, 2}}, {{0}, {1}, {2}, {3, 4}, {4, 5}, {3, 4, 5}}};
+}
+
+}  // namespace fasthdmr
