@@ -1,5 +1,6 @@
-// Plain data that the kernels see. No library header with inline code may be included here: kernels.cpp is compiled
-// once an instruction set, the linker keeps one copy of an inline function, and a baseline machine must not get AVX.
+// Plain data that the kernels see. No library header with inline code may be included here: the files of kernels are
+// compiled once an instruction set, the linker keeps one copy of an inline function, and a baseline machine must not
+// get AVX.
 #pragma once
 
 #include <cstddef>
