@@ -104,15 +104,16 @@ py::array_t<double> merge_triangles(const py::array_t<double>& stack) {
 
 void bind_dictionary(py::module_& m) {
     py::classh<TreeColumns>(m, "TreeColumns")
-        .def(py::init([](const std::vector<std::shared_ptr<Forest>>& forests, index output, const std::string& by) {
+        .def(py::init([](const std::vector<std::shared_ptr<Forest>>& forests, index output, const std::string& by,
+                         int n_threads) {
                  if (forests.empty()) throw Error("no forests");
                  if (by != "tree" && by != "node") throw Error("by must be 'tree' or 'node', got '" + by + "'");
                  const Sorting sorting = by == "tree" ? Sorting::by_tree : Sorting::by_node;
                  std::vector<std::shared_ptr<const Forest>> shared(forests.begin(), forests.end());
                  py::gil_scoped_release release;
-                 return std::make_shared<TreeColumns>(std::move(shared), output, sorting);
+                 return std::make_shared<TreeColumns>(std::move(shared), output, sorting, n_threads);
              }),
-             py::arg("forests"), py::arg("output"), py::arg("by"))
+             py::arg("forests"), py::arg("output"), py::arg("by"), py::arg("n_threads"))
         .def_property_readonly("subspaces", [](const TreeColumns& t) { return to_list(t.subspaces()); })
         .def_property_readonly("column_subspace",
                                [](const TreeColumns& t) {

@@ -70,32 +70,6 @@ py::list groups(const Forest& forest) {
     return result;
 }
 
-py::array_t<double> predict_array(const Forest& forest, const py::array& x, int n_threads) {
-    const Table table = as_table(x, forest.n_features());
-    auto out = column_major(table.rows, forest.n_outputs());
-    double* data = out.mutable_data();
-    py::gil_scoped_release release;
-    predict(forest, table, data, n_threads);
-    return out;
-}
-
-py::array_t<double> group_features_array(const Forest& forest, const py::array& x, int n_threads) {
-    const Table table = as_table(x, forest.n_features());
-    index n_groups = 0;
-    for (index output = 0; output < forest.n_outputs(); ++output) n_groups += index(group_trees(forest, output).size());
-    auto out = column_major(table.rows, n_groups);
-    double* data = out.mutable_data();
-    py::gil_scoped_release release;
-    group_features(forest, table, data, n_threads);
-    return out;
-}
-
-std::vector<NodeSums> node_sums(const Forest& forest) {
-    std::vector<NodeSums> outputs;
-    for (index output = 0; output < forest.n_outputs(); ++output) outputs.emplace_back(forest, output);
-    return outputs;
-}
-
 py::list node_groups(const Forest& forest) {
     py::list result;
     for (index output = 0; output < forest.n_outputs(); ++output) {
@@ -107,16 +81,28 @@ py::list node_groups(const Forest& forest) {
     return result;
 }
 
-py::array_t<double> node_features_array(const Forest& forest, const py::array& x, int n_threads) {
-    const Table table = as_table(x, forest.n_features());
-    const std::vector<NodeSums> outputs = node_sums(forest);
-    index columns = 0;
-    for (const NodeSums& sums : outputs) columns += sums.empty() ? 0 : 1 + index(sums.subspaces().size());
-    auto out = column_major(table.rows, columns);
+py::array_t<double> evaluate(const Evaluator& evaluator, const py::array& x, int n_threads) {
+    const Table table = as_table(x, evaluator.forest().n_features());
+    auto out = column_major(table.rows, evaluator.columns());
     double* data = out.mutable_data();
     py::gil_scoped_release release;
-    node_features(forest, outputs, table, data, n_threads);
+    evaluator.evaluate(table, data, n_threads);
     return out;
+}
+
+template <class Kind>
+void bind_evaluator(py::module_& m, const char* name) {
+    py::classh<Kind>(m, name)
+        .def(py::init([](std::shared_ptr<Forest> forest, int n_threads, std::uint64_t table_bytes) {
+                 py::gil_scoped_release release;
+                 return std::make_shared<Kind>(std::move(forest), n_threads, table_bytes);
+             }),
+             py::arg("forest"), py::arg("n_threads"), py::arg("table_bytes") = kTableBytes)
+        .def_property_readonly("table_bytes", &Kind::table_bytes)
+        .def(
+            "evaluate",
+            [](const Kind& self, const py::array& x, int n_threads) { return evaluate(self, x, n_threads); },
+            py::arg("x"), py::arg("n_threads"));
 }
 
 }  // namespace
@@ -143,11 +129,11 @@ void bind_forest(py::module_& m) {
         .def_property_readonly("offset", [](const Forest& f) { return to_array(f.offset()); })
         .def("groups", &groups)
         .def("touched", [](const Forest& f, index order) { return to_list(touched_subspaces(f, order)); }, py::arg("order"))
-        .def("predict", &predict_array, py::arg("x"), py::arg("n_threads"))
-        .def("group_features", &group_features_array, py::arg("x"), py::arg("n_threads"))
         .def("node_groups", &node_groups)
-        .def("node_features", &node_features_array, py::arg("x"), py::arg("n_threads"))
         .def(py::pickle(&get_state, [](const py::tuple& s) { return std::const_pointer_cast<Forest>(set_state(s)); }));
+    bind_evaluator<Prediction>(m, "Prediction");
+    bind_evaluator<TreeFeatures>(m, "TreeFeatures");
+    bind_evaluator<NodeFeatures>(m, "NodeFeatures");
 }
 
 }  // namespace fasthdmr

@@ -20,39 +20,42 @@ void ArrayDictionary::fill(const Rows& rows, double* out, index leading) const {
         for (index r = 0; r < rows.count; ++r) out[j * leading + r] = table_.at(rows[r], j);
 }
 
-TreeColumns::TreeColumns(std::vector<std::shared_ptr<const Forest>> forests, index output, Sorting sorting)
-    : forests_(std::move(forests)), constants_(forests_.size()) {
-    struct Source {  // of a column: trees, or a subspace of the member's nodes
+TreeColumns::TreeColumns(std::vector<std::shared_ptr<const Forest>> forests, index output, Sorting sorting, int n_threads)
+    : forests_(std::move(forests)), constants_(forests_.size()), column_of_(forests_.size()) {
+    struct Source {  // of a column: the number of a subspace among the member's
         index member;
-        std::vector<index> trees;
-        std::size_t node_group;
+        std::size_t number;
     };
     std::map<Subspace, std::vector<Source>, decltype(&precedes)> sources(&precedes);
+    const auto add_source = [&](const Subspace& u, index member) {
+        sources[u].push_back({member, column_of_[member].size()});
+        column_of_[member].push_back(0);
+    };
     for (index i = 0; i < index(forests_.size()); ++i) {
         const Forest& forest = *forests_[i];
         if (forest.n_features() != n_features()) throw Error("the forests have different numbers of features");
         if (output >= forest.n_outputs()) throw Error("the forests have different numbers of outputs");
         constants_[i] = forest.offset()[output];
         if (sorting == Sorting::by_node) {
-            const NodeSums& sums = node_sums_.emplace_back(forest, output);
+            const NodeSums& sums = node_sums_.emplace_back(forest, output, n_threads);
             constants_[i] += sums.constant();
-            column_of_.emplace_back(sums.subspaces().size());
-            for (std::size_t g = 0; g < sums.subspaces().size(); ++g) sources[sums.subspaces()[g]].push_back({i, {}, g});
+            for (const Subspace& u : sums.subspaces()) add_source(u, i);
             continue;
         }
+        std::vector<TreeSet> sets;
         for (Group& group : group_trees(forest, output)) {
-            if (group.subspace.empty())
+            if (group.subspace.empty()) {
                 for (const index t : group.trees) constants_[i] += forest.values(t)[forest.value_column(output)];
-            else
-                sources[group.subspace].push_back({i, std::move(group.trees), 0});
+                continue;
+            }
+            add_source(group.subspace, i);
+            sets.push_back({std::move(group.trees), output});
         }
+        tree_sums_.emplace_back(forest, sets, n_threads);
     }
     for (const auto& [subspace, members] : sources) {
         for (const Source& source : members) {
-            if (sorting == Sorting::by_node)
-                column_of_[source.member][source.node_group] = index(columns_.size());
-            else
-                tree_sums_.emplace_back(*forests_[source.member], source.trees, output);
+            column_of_[source.member][source.number] = index(columns_.size());
             columns_.push_back({index(subspaces_.size()), source.member});
         }
         subspaces_.push_back(subspace);
@@ -60,15 +63,15 @@ TreeColumns::TreeColumns(std::vector<std::shared_ptr<const Forest>> forests, ind
 }
 
 void TreeColumns::fill(const InputBlock& block, double* const* out) const {
-    for (std::size_t j = 0; j < columns_.size(); ++j) {
-        if (!out[j]) continue;
-        std::fill_n(out[j], block.rows(), 0.0);
-        if (!tree_sums_.empty()) tree_sums_[j].add(*forests_[columns_[j].member], block, out[j]);
-    }
-    for (std::size_t i = 0; i < node_sums_.size(); ++i) {
+    for (std::size_t j = 0; j < columns_.size(); ++j)
+        if (out[j]) std::fill_n(out[j], block.rows(), 0.0);
+    for (std::size_t i = 0; i < forests_.size(); ++i) {
         std::vector<double*> own;
         for (const index j : column_of_[i]) own.push_back(out[j]);
-        node_sums_[i].add(*forests_[i], block, own.data());
+        if (!tree_sums_.empty())
+            tree_sums_[i].add(*forests_[i], block, own.data());
+        else
+            node_sums_[i].add(*forests_[i], block, own.data());
     }
 }
 

@@ -42,7 +42,7 @@ enum class Sorting { by_tree, by_node };
 // a forest.
 class TreeColumns {
 public:
-    TreeColumns(std::vector<std::shared_ptr<const Forest>> forests, index output, Sorting sorting = Sorting::by_tree);
+    TreeColumns(std::vector<std::shared_ptr<const Forest>> forests, index output, Sorting sorting, int n_threads);
 
     struct Column {
         index subspace, member;
@@ -61,8 +61,8 @@ private:
     std::vector<Subspace> subspaces_;
     std::vector<Column> columns_;
     std::vector<double> constants_;
-    std::vector<TreeSum> tree_sums_;             // by tree: one a column
-    std::vector<NodeSums> node_sums_;            // by node: one a forest,
+    std::vector<TreeSums> tree_sums_;            // one a forest, by tree
+    std::vector<NodeSums> node_sums_;            // or by node,
     std::vector<std::vector<index>> column_of_;  // and the column of each of its subspaces
 };
 

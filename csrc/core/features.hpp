@@ -1,31 +1,86 @@
 // Blocks of rows -> blocks of feature columns (spec 4, by tree): one column a group of trees.
 #pragma once
 
+#include <memory>
 #include <vector>
 
+#include "column_sums.hpp"
 #include "forest.hpp"
 #include "groups.hpp"
 #include "input_block.hpp"
-#include "padded_trees.hpp"
 
 namespace fasthdmr {
 
-// Trees whose leaf values are added up into one column.
-class TreeSum {
-public:
-    TreeSum(const Forest& forest, const std::vector<index>& trees, index output);
-    void add(const Forest& forest, const InputBlock& block, double* out) const;
-
-private:
-    PaddedTrees shallow_;
-    std::vector<index> deep_;
-    index value_column_;
+// The trees whose leaf values for an output are added up into one column.
+struct TreeSet {
+    std::vector<index> trees;
+    index output;
 };
 
-// The model's raw output, (rows, n_outputs), column-wise.
-void predict(const Forest& forest, const Table& x, double* out, int n_threads);
+class TreeSums {
+public:
+    TreeSums(const Forest& forest, const std::vector<TreeSet>& columns, int n_threads,
+             std::uint64_t table_bytes = kTableBytes);
+    // Adds to every column; those without a place (null) are left out.
+    void add(const Forest& forest, const InputBlock& block, double* const* columns) const;
+    std::uint64_t table_bytes() const;
 
-// One column a group, output after output, (rows, groups), column-wise.
-void group_features(const Forest& forest, const Table& x, double* out, int n_threads);
+private:
+    struct Column {
+        ColumnSum shallow;
+        std::vector<index> deep;
+        index value_column;
+    };
+    Thresholds thresholds_;
+    std::vector<Column> columns_;
+};
+
+// A forest laid out for evaluation.
+class Evaluator {
+public:
+    explicit Evaluator(std::shared_ptr<const Forest> forest) : forest_(std::move(forest)) {}
+    virtual ~Evaluator() = default;
+
+    const Forest& forest() const { return *forest_; }
+    virtual index columns() const = 0;
+    virtual std::uint64_t table_bytes() const = 0;  // that lookup tables take
+    // (rows, columns), column-wise.
+    void evaluate(const Table& x, double* out, int n_threads) const;
+
+protected:
+    virtual void fill(const InputBlock& block, double* const* columns) const = 0;
+
+private:
+    std::shared_ptr<const Forest> forest_;
+};
+
+// The model's raw output, one column an output.
+class Prediction : public Evaluator {
+public:
+    Prediction(std::shared_ptr<const Forest> forest, int n_threads, std::uint64_t table_bytes = kTableBytes);
+    index columns() const override { return forest().n_outputs(); }
+    std::uint64_t table_bytes() const override { return sums_.table_bytes(); }
+
+protected:
+    void fill(const InputBlock& block, double* const* columns) const override;
+
+private:
+    TreeSums sums_;
+};
+
+// One column a group of trees, output after output.
+class TreeFeatures : public Evaluator {
+public:
+    TreeFeatures(std::shared_ptr<const Forest> forest, int n_threads, std::uint64_t table_bytes = kTableBytes);
+    index columns() const override { return index(sets_.size()); }
+    std::uint64_t table_bytes() const override { return sums_.table_bytes(); }
+
+protected:
+    void fill(const InputBlock& block, double* const* columns) const override;
+
+private:
+    std::vector<TreeSet> sets_;
+    TreeSums sums_;
+};
 
 }  // namespace fasthdmr

@@ -6,7 +6,7 @@
 namespace fasthdmr {
 
 // Rows of a block: few enough that a block of features and the sums stay in the first caches.
-constexpr index kBlockRows = 512;
+constexpr index kBlockRows = 1024;
 
 class InputBlock {
 public:

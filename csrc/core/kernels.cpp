@@ -10,7 +10,8 @@ namespace fasthdmr {
 namespace set = FASTHDMR_ISA;
 
 extern const Kernels FASTHDMR_CONCAT(kernels_, FASTHDMR_ISA);
-const Kernels FASTHDMR_CONCAT(kernels_, FASTHDMR_ISA) = {FASTHDMR_STRING(FASTHDMR_ISA), set::add_shallow, set::add_deep,
-                                                       set::add_scaled, set::add_products};
+const Kernels FASTHDMR_CONCAT(kernels_, FASTHDMR_ISA) = {
+    FASTHDMR_STRING(FASTHDMR_ISA), set::rank, set::encode, set::add_coded, set::take, set::add_cells, set::add_deep,
+    set::add_scaled, set::add_products};
 
 }  // namespace fasthdmr

@@ -5,16 +5,29 @@
 
 namespace fasthdmr {
 
-// Rows lie column-wise: feature f of row r is x[f * ld + r]. Every kernel adds to out[r] and expects no NaN in x.
+// Input is column-wise: variable f of row r is x[f * ld + r]. Kernels that add do so to out[r].
 struct Kernels {
     const char* name;
-    void (*add_shallow)(const ShallowTree* trees, index n_trees, int depth, const float* x, index ld, index rows, double* out);
-    void (*add_deep)(const Node* tree, int depth, const double* values, index width, const float* x, index ld, index rows,
-                     double* out);
+    // How many of the rising thresholds are below each value: its rank. That of NaN is n + 1.
+    void (*rank)(const float* thresholds, std::int32_t n, const float* x, index rows, std::int32_t* ranks);
+    // Ranks as 16-bit codes, in an order of rows that only this set of kernels knows; codes are written in whole tiles.
+    void (*encode)(const std::int32_t* ranks, index rows, std::int16_t* codes);
+    void (*add_coded)(const CodedTree* trees, index n_trees, int depth, const std::int16_t* codes, index ld, index rows,
+                      double* out);
+    // Adds cells[a[r] * stride + b[r]], where a and b are places[ranks[r]]; without b, cells[a[r]].
+    void (*take)(const std::int32_t* places, const std::int32_t* ranks, index rows, std::int32_t* out);
+    void (*add_cells)(const double* cells, std::int32_t stride, const std::int32_t* a, const std::int32_t* b,
+                      index rows, double* out);
+    // No NaN in x.
+    void (*add_deep)(const Node* tree, int depth, const double* values, index width, const float* x, index ld,
+                     index rows, double* out);
     void (*add_scaled)(double factor, const double* x, index rows, double* out);
     // Sums the weighted outer products of two sparse rows into g, row-major.
-    void (*add_products)(const SparseRows& a, const SparseRows& b, const double* weight, index rows, double* g, index ld);
+    void (*add_products)(const SparseRows& a, const SparseRows& b, const double* weight, index rows, double* g,
+                         index ld);
 };
+
+constexpr index kTile = 64;  // codes are read in whole tiles of rows
 
 // The best set for this CPU; FASTHDMR_CPU=baseline|avx2|avx512 asks for another one.
 const Kernels& kernels();

@@ -19,12 +19,18 @@ struct Node {
 
 constexpr int kShallowDepth = 3;
 
-// A tree of depth <= 3 as a complete one in heap order; short branches are padded with copies of their leaf.
-struct ShallowTree {
-    std::int32_t feature[7];
-    float threshold[7];
+// A tree of depth <= 3 as a complete one in heap order; short branches are padded with copies of their leaf. Values are
+// known by their ranks among a variable's thresholds, in 16 bits, the least first: a vector holds many of them.
+struct alignas(64) CodedTree {
     double leaf[8];
+    std::int32_t variable[7];
+    std::int32_t code[7];  // a value of a higher code goes right; twice the same 16 bits
+    std::uint8_t missing_left;  // a bit a node
 };
+
+constexpr std::int32_t kLowestCode = -32768;
+constexpr std::int32_t kNeverRight = 32767;  // the code of a padding node
+constexpr index kMostThresholds = 65533;     // with ranks up to their number, one for missing values, and kNeverRight
 
 // Rows that touch a few stretches of neighbouring columns, all of one length: values (rows, runs, run), the first column
 // of each stretch (rows, runs).

@@ -2,42 +2,82 @@
 
 #include <algorithm>
 
+#include "boxes.hpp"
 #include "parallel.hpp"
 
 namespace fasthdmr {
 
-NodeSums::NodeSums(const Forest& forest, index output)
-    : groups_(group_nodes(forest, output)), value_column_(forest.value_column(output)) {
-    const auto is_single = [](const Subspace& u) { return u.size() == 1; };
-    std::vector<std::vector<index>> by_root(std::count_if(subspaces().begin(), subspaces().end(), is_single));
-    shallow_.resize(subspaces().size() - by_root.size());
-    for (index t = 0; t < forest.n_trees(); ++t) {
-        if (!forest.adds_to(t, output)) continue;
+namespace {
+
+std::vector<index> trees_of(const Forest& forest, index output) {
+    std::vector<index> trees;
+    for (index t = 0; t < forest.n_trees(); ++t)
+        if (forest.adds_to(t, output)) trees.push_back(t);
+    return trees;
+}
+
+// The inner nodes whose ranks are needed: of trees that are coded, and of those that become boxes.
+std::vector<std::int32_t> nodes_to_rank(const Forest& forest, const std::vector<index>& trees) {
+    std::vector<std::int32_t> nodes;
+    for (const index t : trees) {
+        if (forest.depth(t) > kShallowDepth)
+            append_nodes_of_pairs(forest, t, nodes);
+        else
+            append_inner_nodes(forest, t, nodes);
+    }
+    return nodes;
+}
+
+std::vector<std::int32_t> distinct(std::vector<std::int32_t> values) {
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    return values;
+}
+
+}  // namespace
+
+NodeSums::NodeSums(const Forest& forest, index output, int n_threads, std::uint64_t table_bytes)
+    : groups_(group_nodes(forest, output)),
+      value_column_(forest.value_column(output)),
+      thresholds_(forest, nodes_to_rank(forest, trees_of(forest, output)), n_threads),
+      columns_(subspaces().size()) {
+    std::vector<Candidate> candidates(columns_.size());
+    std::vector<index> shallow;
+    for (const index t : trees_of(forest, output)) {
         ++n_trees_;
         constant_ += forest.values(t)[value_column_];
-        if (forest.depth(t) > 0) by_root[groups_.below[t][0]].push_back(t);
-        if (forest.depth(t) > kShallowDepth) {
+        const bool is_deep = forest.depth(t) > kShallowDepth;
+        if (is_deep ? !has_few_splits_of_pairs(forest, t) : !can_be_coded(forest, thresholds_, t)) {
             deep_.push_back(t);
-        } else {
-            append_shallow(forest, t, index(by_root.size()));
-            groups_.below[t] = {};
+            continue;
         }
+        (is_deep ? boxed_deep_ : shallow).push_back(t);
+        std::vector<std::int32_t> touched;
+        for (const NodeBox& part : node_boxes(forest, thresholds_, t, value_column_, groups_.below[t])) {
+            candidates[part.subspace].boxes.push_back(part.box);
+            touched.push_back(part.subspace);
+        }
+        for (const std::int32_t g : distinct(touched)) ++(is_deep ? candidates[g].deep_walks : candidates[g].walks);
     }
-    for (const auto& trees : by_root) single_.emplace_back(forest, trees, value_column_);
+    std::vector<Tables> tables = worthwhile_tables(thresholds_, candidates, table_bytes, n_threads);
+    for (std::size_t g = 0; g < columns_.size(); ++g) columns_[g].tables = std::move(tables[g]);
+    for (const index t : shallow) {
+        append_walks(forest, t);
+        std::vector<std::int32_t>().swap(groups_.below[t]);
+    }
+    thresholds_.forget_nodes();
 }
 
 // What a tree adds to one subspace is a tree again: its top down to the last node of that subspace.
-void NodeSums::append_shallow(const Forest& forest, index t, index n_single) {
+void NodeSums::append_walks(const Forest& forest, index t) {
     constexpr index max_nodes = 15;
     const Node* tree = forest.tree(t);
     const std::vector<std::int32_t>& below = groups_.below[t];
     const double* values = forest.values(t) + value_column_;
     std::vector<std::int32_t> groups;
     for (index m = 0; m < forest.tree_size(t); ++m)
-        if (!Forest::is_leaf(tree, m) && below[m] >= n_single) groups.push_back(below[m]);
-    std::sort(groups.begin(), groups.end());
-    groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
-    for (const std::int32_t group : groups) {
+        if (!Forest::is_leaf(tree, m) && columns_[below[m]].tables.count() == 0) groups.push_back(below[m]);
+    for (const std::int32_t group : distinct(groups)) {
         double sum[max_nodes] = {};  // of the terms on the path to each node that belong to the group
         int level[max_nodes] = {}, depth = 0;
         for (index m = 0; m < forest.tree_size(t); ++m) {
@@ -50,33 +90,43 @@ void NodeSums::append_shallow(const Forest& forest, index t, index n_single) {
             }
             if (belongs) depth = std::max(depth, level[m] + 1);
         }
-        shallow_[group - n_single].append(forest, t, depth, sum, 1);
+        columns_[group].walked.append(forest, thresholds_, t, depth, sum, 1);
     }
 }
 
+std::uint64_t NodeSums::table_bytes() const {
+    std::uint64_t sum = 0;
+    for (const ColumnSum& column : columns_) sum += column.tables.bytes();
+    return sum;
+}
+
 void NodeSums::add(const Forest& forest, const InputBlock& block, double* const* columns) const {
-    const index n_single = index(single_.size());
-    index stop = 0;  // no column is wanted from here on
-    for (index g = 0; g < index(subspaces().size()); ++g) {
-        if (!columns[g]) continue;
-        stop = g + 1;
-        if (g < n_single)
-            single_[g].add(block.row(0) + single_[g].variable() * kBlockRows, block.rows(), columns[g]);
-        else
-            shallow_[g - n_single].add(forest, block, columns[g]);
+    const RankedBlock ranked(thresholds_, block);
+    std::vector<double*> without_tables(columns, columns + columns_.size());
+    for (std::size_t g = 0; g < columns_.size(); ++g) {
+        if (columns[g]) columns_[g].add(ranked, thresholds_, columns[g]);
+        if (columns_[g].tables.count() > 0) without_tables[g] = nullptr;
     }
-    if (stop <= n_single) return;
-    const auto walk = block.has_missing() ? &NodeSums::add_deep<true> : &NodeSums::add_deep<false>;
-    for (const index t : deep_) (this->*walk)(forest, t, block, columns, stop);
+    add_deep(forest, boxed_deep_, block, without_tables.data());
+    add_deep(forest, deep_, block, columns);
+}
+
+void NodeSums::add_deep(const Forest& forest, const std::vector<index>& trees, const InputBlock& block,
+                        double* const* columns) const {
+    index stop = index(columns_.size());  // no column is wanted from here on
+    while (stop > 0 && !columns[stop - 1]) --stop;
+    if (stop == 0) return;
+    const auto walk = block.has_missing() ? &NodeSums::walk_deep<true> : &NodeSums::walk_deep<false>;
+    for (const index t : trees) (this->*walk)(forest, t, block, columns, stop);
 }
 
 // Eight rows walk side by side, so that their cache misses overlap. On the way down the subspaces grow, and so do their
 // numbers: the terms of one subspace follow each other, and only the values at both ends of such a run matter.
 template <bool Missing>
-void NodeSums::add_deep(const Forest& forest, index t, const InputBlock& block, double* const* columns,
-                        index stop) const {
+void NodeSums::walk_deep(const Forest& forest, index t, const InputBlock& block, double* const* columns,
+                         index stop) const {
     constexpr index side = 8;
-    const index n_single = index(single_.size()), width = forest.width();
+    const index width = forest.width();
     const Node* tree = forest.tree(t);
     const std::int32_t* below = groups_.below[t].data();
     const std::uint8_t* missing_left = forest.missing_left(t);
@@ -89,7 +139,7 @@ void NodeSums::add_deep(const Forest& forest, index t, const InputBlock& block, 
         std::fill_n(start, side, values[0]);
         const auto finish_run = [&](index r) {
             const double value = values[at[r] * width];
-            if (group[r] >= n_single && columns[group[r]]) columns[group[r]][begin + r] += value - start[r];
+            if (columns[group[r]]) columns[group[r]][begin + r] += value - start[r];
             start[r] = value;
         };
         for (bool moved = true; moved;) {
@@ -114,25 +164,34 @@ void NodeSums::add_deep(const Forest& forest, index t, const InputBlock& block, 
     }
 }
 
-void node_features(const Forest& forest, const std::vector<NodeSums>& outputs, const Table& x, double* out,
-                   int n_threads) {
-    parallel_for((x.rows + kBlockRows - 1) / kBlockRows, n_threads, [&](index task) {
-        const index begin = task * kBlockRows, n = std::min(kBlockRows, x.rows - begin);
-        InputBlock block(x.columns);
-        block.load(x, {begin, 1, n});
-        double* column = out + begin;
-        for (const NodeSums& sums : outputs) {
-            if (sums.empty()) continue;
-            std::fill_n(column, n, sums.constant());
-            column += x.rows;
-            std::vector<double*> columns;
-            for (std::size_t g = 0; g < sums.subspaces().size(); ++g, column += x.rows) {
-                std::fill_n(column, n, 0.0);
-                columns.push_back(column);
-            }
-            sums.add(forest, block, columns.data());
-        }
-    });
+NodeFeatures::NodeFeatures(std::shared_ptr<const Forest> given, int n_threads, std::uint64_t table_bytes)
+    : Evaluator(std::move(given)) {
+    for (index output = 0; output < forest().n_outputs(); ++output) {
+        NodeSums sums(forest(), output, n_threads, table_bytes);
+        if (!sums.empty()) outputs_.push_back(std::move(sums));
+    }
+}
+
+index NodeFeatures::columns() const {
+    index count = 0;
+    for (const NodeSums& sums : outputs_) count += 1 + index(sums.subspaces().size());
+    return count;
+}
+
+std::uint64_t NodeFeatures::table_bytes() const {
+    std::uint64_t sum = 0;
+    for (const NodeSums& sums : outputs_) sum += sums.table_bytes();
+    return sum;
+}
+
+void NodeFeatures::fill(const InputBlock& block, double* const* columns) const {
+    for (const NodeSums& sums : outputs_) {
+        const index n_subspaces = index(sums.subspaces().size());
+        std::fill_n(*columns++, block.rows(), sums.constant());
+        for (index g = 0; g < n_subspaces; ++g) std::fill_n(columns[g], block.rows(), 0.0);
+        sums.add(forest(), block, columns);
+        columns += n_subspaces;
+    }
 }
 
 }  // namespace fasthdmr

@@ -4,40 +4,52 @@
 
 #include <vector>
 
-#include "forest.hpp"
+#include "features.hpp"
 #include "groups.hpp"
-#include "padded_trees.hpp"
-#include "step_function.hpp"
 
 namespace fasthdmr {
 
 // The trees of a forest that add to one output, sorted by node.
 class NodeSums {
 public:
-    NodeSums(const Forest& forest, index output);
+    NodeSums(const Forest& forest, index output, int n_threads,
+             std::uint64_t table_bytes = kTableBytes);
 
     const std::vector<Subspace>& subspaces() const { return groups_.subspaces; }
     bool empty() const { return n_trees_ == 0; }
     double constant() const { return constant_; }  // the sum of the roots' values
     // Adds every subspace's terms to a column of its own; those without a column (null) are left out.
     void add(const Forest& forest, const InputBlock& block, double* const* columns) const;
+    std::uint64_t table_bytes() const;
 
 private:
-    void append_shallow(const Forest& forest, index t, index n_single);
+    void append_walks(const Forest& forest, index t);
+    void add_deep(const Forest& forest, const std::vector<index>& trees, const InputBlock& block,
+                  double* const* columns) const;
     template <bool Missing>
-    void add_deep(const Forest& forest, index t, const InputBlock& block, double* const* columns, index stop) const;
+    void walk_deep(const Forest& forest, index t, const InputBlock& block, double* const* columns, index stop) const;
 
-    NodeGroups groups_;  // the numbers of the nodes only for deep trees
+    NodeGroups groups_;  // the numbers of the nodes only for trees that are walked as a whole
     index value_column_;
     index n_trees_ = 0;
     double constant_ = 0.0;
-    std::vector<StepFunction> single_;  // of the first subspaces, those of one variable: all trees
-    std::vector<PaddedTrees> shallow_;  // of the others: the tops of shallow trees, with what they add to it
-    std::vector<index> deep_;
+    Thresholds thresholds_;
+    std::vector<ColumnSum> columns_;  // of shallow trees the tops, with what they add to a subspace
+    std::vector<index> boxed_deep_, deep_;  // deep trees that tables stand in for, and those that they do not
 };
 
-// For every output that has trees the constant and one column a subspace, (rows, columns), column-wise.
-void node_features(const Forest& forest, const std::vector<NodeSums>& outputs, const Table& x, double* out,
-                   int n_threads);
+// For every output that has trees the constant and one column a subspace.
+class NodeFeatures : public Evaluator {
+public:
+    NodeFeatures(std::shared_ptr<const Forest> forest, int n_threads, std::uint64_t table_bytes = kTableBytes);
+    index columns() const override;
+    std::uint64_t table_bytes() const override;
+
+protected:
+    void fill(const InputBlock& block, double* const* columns) const override;
+
+private:
+    std::vector<NodeSums> outputs_;
+};
 
 }  // namespace fasthdmr

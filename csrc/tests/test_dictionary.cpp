@@ -14,7 +14,7 @@ std::shared_ptr<const Forest> share(const Trees& trees) { return std::make_share
 // Two members: depths 0 to 2, and 0 to 5, three variables, two outputs.
 struct Members {
     Trees first{3, 2, 1}, second{3, 2, 2};
-    Matrix x{700, 3};
+    Matrix x{kBlockRows + 76, 3};
 
     explicit Members(std::uint64_t seed) {
         Random random(seed);
@@ -25,7 +25,7 @@ struct Members {
         second.offset = {2.0, 3.0};
         for (double& v : x.values) v = random.one_of(awkward_values());
     }
-    TreeColumns columns(index output) const { return TreeColumns({share(first), share(second)}, output); }
+    TreeColumns columns(index output) const { return TreeColumns({share(first), share(second)}, output, Sorting::by_tree, 1); }
 
     double slow_column(const TreeColumns::Column& column, const Subspace& u, index i, index output) const {
         const Trees& trees = column.member == 0 ? first : second;
@@ -88,7 +88,7 @@ TEST(tree_columns_sum_to_the_model) {
     evaluate(trees, members.x.table(), all, actual.data(), 1);
     for (const Trees* model : {&members.first, &members.second}) {
         std::vector<double> predicted(rows * 2);
-        predict(model->forest(), members.x.table(), predicted.data(), 1);
+        Prediction(share(*model), 1).evaluate(members.x.table(), predicted.data(), 1);
         desired.insert(desired.end(), predicted.begin() + output * rows, predicted.end());
     }
     CHECK_CLOSE(actual, desired, 1e-13);
@@ -122,7 +122,7 @@ TEST(tree_columns_may_be_none) {
     Trees trees(2, 1, 1);
     trees.add({leaf({1.5})}).add({leaf({2.0})});
     trees.offset = {0.25};
-    const TreeColumns columns({share(trees)}, 0);
+    const TreeColumns columns({share(trees)}, 0, Sorting::by_tree, 1);
     CHECK(columns.columns().empty() && columns.subspaces().empty());
     CHECK(columns.constants() == std::vector<double>{3.75});
     Components none;
@@ -150,9 +150,9 @@ TEST(dictionaries_reject_what_does_not_fit) {
     const Matrix x(4, 3);
     CHECK_THROWS(Error, "every column needs a subspace", ArrayDictionary(x.table(), {{0}}, {0, 0}));
     const auto three = share(Trees(3, 1, 1)), two = share(Trees(2, 1, 1)), outputs = share(Trees(3, 2, 1));
-    CHECK_THROWS(Error, "different numbers of features", TreeColumns({three, two}, 0));
-    CHECK_THROWS(Error, "different numbers of outputs", TreeColumns({outputs, three}, 1));
-    const TreeColumns columns({two}, 0);
+    CHECK_THROWS(Error, "different numbers of features", TreeColumns({three, two}, 0, Sorting::by_tree, 1));
+    CHECK_THROWS(Error, "different numbers of outputs", TreeColumns({outputs, three}, 1, Sorting::by_tree, 1));
+    const TreeColumns columns({two}, 0, Sorting::by_tree, 1);
     CHECK_THROWS(Error, "another number of columns", TreeDictionary(columns, x.table()));
     CHECK_THROWS(Error, "another number of columns", evaluate(columns, x.table(), {}, nullptr, 1));
 }

@@ -56,24 +56,29 @@ std::vector<double> slow_group_features(const Trees& trees, const Matrix& x) {
     return out;
 }
 
-std::vector<double> fast_predict(const Forest& forest, const Table& x, int n_threads) {
-    std::vector<double> out(x.rows * forest.n_outputs(), kNan);
-    predict(forest, x, out.data(), n_threads);
+// As whatever evaluates it sees a forest: it must not be copied, nor outlive the call.
+std::shared_ptr<const Forest> borrow(const Forest& forest) { return {std::shared_ptr<const Forest>(), &forest}; }
+
+std::vector<double> evaluate(const Evaluator& evaluator, const Table& x, int n_threads) {
+    std::vector<double> out(x.rows * evaluator.columns(), kNan);
+    evaluator.evaluate(x, out.data(), n_threads);
     return out;
 }
 
+std::vector<double> fast_predict(const Forest& forest, const Table& x, int n_threads) {
+    return evaluate(Prediction(borrow(forest), n_threads), x, n_threads);
+}
+
 std::vector<double> fast_group_features(const Forest& forest, const Table& x, int n_threads) {
-    std::size_t columns = 0;
-    for (index output = 0; output < forest.n_outputs(); ++output) columns += group_trees(forest, output).size();
-    std::vector<double> out(x.rows * columns, kNan);
-    group_features(forest, x, out.data(), n_threads);
-    return out;
+    return evaluate(TreeFeatures(borrow(forest), n_threads), x, n_threads);
 }
 
 void check_against_walk(const Trees& trees, const Matrix& x) {
     const Forest forest = trees.forest();
     CHECK_CLOSE(fast_predict(forest, x.table(), 2), slow_predict(trees, x), 1e-13);
-    CHECK_CLOSE(fast_group_features(forest, x.table(), 2), slow_group_features(trees, x), 1e-13);
+    const std::vector<double> features = slow_group_features(trees, x);
+    CHECK_CLOSE(fast_group_features(forest, x.table(), 2), features, 1e-13);
+    CHECK_CLOSE(evaluate(TreeFeatures(borrow(forest), 2, 0), x.table(), 2), features, 1e-13);  // without tables
 }
 
 }  // namespace
@@ -196,6 +201,30 @@ TEST(features_with_65537_thresholds_on_a_variable) {
     }
     CHECK(fast_predict(stumps.forest(), x.table(), 2) == rank);
     CHECK(fast_predict(search.forest(), x.table(), 2) == rank);
+}
+
+// Many trees on few thresholds, where tables pay; any budget is kept, and what does not fit is walked.
+TEST(features_keep_to_the_memory_for_tables) {
+    Random random(11);
+    for (const int depth : {1, 2, 3}) {
+        std::vector<double> thresholds;
+        for (int k = 0; k < 30; ++k) thresholds.push_back(random.uniform(-1.0, 1.0));
+        TreeGrower grower(random, 5, 1, thresholds);
+        Trees trees(5, 1, 1);
+        for (int t = 0; t < 1500; ++t) trees.add(grower.grow(depth));
+        Matrix x(400, 5);
+        for (double& v : x.values) v = random.happens(0.02) ? kNan : random.one_of(thresholds);
+        const std::vector<double> desired = slow_group_features(trees, x);
+        const Forest forest = trees.forest();
+        const std::uint64_t all = TreeFeatures(borrow(forest), 1).table_bytes();
+        CHECK(all > 0 && all <= kTableBytes);
+        for (const std::uint64_t budget : {std::uint64_t(0), all / 3, all - 1, all}) {
+            const TreeFeatures features(borrow(forest), 2, budget);
+            CHECK(features.table_bytes() <= budget);
+            CHECK(budget < all / 3 || features.table_bytes() > 0);
+            CHECK_CLOSE(evaluate(features, x.table(), 2), desired, 1e-12);
+        }
+    }
 }
 
 TEST(features_at_the_end_of_a_long_chain) {

@@ -1,5 +1,7 @@
 #include "kernels.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "features.hpp"
@@ -40,21 +42,6 @@ TEST(kernels_agree_with_the_baseline) {
     const std::vector<float> x = columns(random, features, ld);
     TreeGrower grower(random, features, 1, awkward_values());
     for (const index rows : {0, 1, 7, 8, 9, 15, 16, 17, 33, 127, 128, 129, 160}) {
-        for (int depth = 1; depth <= kShallowDepth; ++depth) {
-            std::vector<ShallowTree> trees(20);
-            for (ShallowTree& tree : trees) {
-                for (int m = 0; m < 7; ++m) {
-                    tree.feature[m] = std::int32_t(random.below(features));
-                    tree.threshold[m] = x[random.below(features * ld)];
-                }
-                for (double& value : tree.leaf) value = random.uniform(-1.0, 1.0);
-            }
-            std::vector<double> actual = start(rows), desired = start(rows);
-            kernels().add_shallow(trees.data(), 20, depth, x.data(), ld, rows, actual.data());
-            kernels_baseline.add_shallow(trees.data(), 20, depth, x.data(), ld, rows, desired.data());
-            CHECK_SAME_BITS(actual, desired);
-            CHECK(actual[rows] == 0.25 && actual[rows + 3] == 0.25);
-        }
         const Forest forest = Trees(features, 1, 1).add(grower.grow(7)).forest();
         std::vector<double> actual = start(rows), desired = start(rows);
         kernels().add_deep(forest.tree(0), 7, forest.values(0), 1, x.data(), ld, rows, actual.data());
@@ -63,6 +50,79 @@ TEST(kernels_agree_with_the_baseline) {
         kernels_baseline.add_scaled(1.0 / 3.0, std::vector<double>(desired).data(), rows, desired.data());
         CHECK_SAME_BITS(actual, desired);
         CHECK(actual[rows] == 0.25 && actual[rows + 3] == 0.25);
+    }
+}
+
+// Each set has an order of its own for the codes, so each encodes for itself.
+TEST(coded_trees_agree_with_the_baseline) {
+    Random random(4);
+    constexpr index features = 3, ld = 192;
+    std::vector<std::int32_t> ranks(features * ld);
+    for (std::int32_t& rank : ranks)
+        rank = std::int32_t(random.happens(0.7) ? random.below(9) : kMostThresholds + random.below(2));
+    for (const index rows : {0, 1, 7, 63, 64, 65, 127, 128, 129, 160})
+        for (int depth = 1; depth <= kShallowDepth; ++depth) {
+            Buffer<CodedTree> trees(20);
+            for (CodedTree& tree : trees) {
+                for (int m = 0; m < 7; ++m) {
+                    const std::int32_t code =
+                        random.happens(0.1) ? kNeverRight : ranks[random.below(features * ld)] + kLowestCode;
+                    tree.variable[m] = std::int32_t(random.below(features));
+                    tree.code[m] = std::int32_t(std::uint32_t(code & 0xffff) * 0x10001u);
+                }
+                for (double& value : tree.leaf) value = random.uniform(-1.0, 1.0);
+            }
+            const auto sums = [&](const Kernels& set) {
+                Buffer<std::int16_t> codes(features * ld);
+                for (index v = 0; v < features; ++v) set.encode(ranks.data() + v * ld, rows, codes.data() + v * ld);
+                std::vector<double> out = start(rows);
+                set.add_coded(trees.data(), 20, depth, codes.data(), ld, rows, out.data());
+                return out;
+            };
+            const std::vector<double> actual = sums(kernels());
+            CHECK_SAME_BITS(actual, sums(kernels_baseline));
+            CHECK(actual[rows] == 0.25 && actual[rows + 3] == 0.25);
+            if (rows > 0) CHECK(actual[rows - 1] != 0.25);
+        }
+}
+
+TEST(ranks_and_cells_agree_with_their_definitions) {
+    Random random(5);
+    std::vector<float> x = columns(random, 1, 200);
+    x[3] = x[70] = std::numeric_limits<float>::quiet_NaN();
+    for (const std::size_t wanted : {0, 1, 2, 3, 31, 32, 60}) {
+        std::vector<float> thresholds;
+        while (thresholds.size() < wanted) {
+            const float t = random.happens(0.5) ? x[random.below(200)] : float(random.uniform(-1.0, 1.0));
+            if (std::isnan(t)) continue;
+            if (std::find(thresholds.begin(), thresholds.end(), t) == thresholds.end()) thresholds.push_back(t);
+        }
+        std::sort(thresholds.begin(), thresholds.end());
+        const std::int32_t n = std::int32_t(thresholds.size());
+        for (const index rows : {0, 1, 5, 63, 64, 65, 200}) {
+            std::vector<std::int32_t> ranks(rows + 1, -7), places, major(rows), minor(rows);
+            kernels().rank(thresholds.data(), n, x.data(), rows, ranks.data());
+            CHECK(ranks[rows] == -7);
+            for (index r = 0; r < rows; ++r) {
+                const auto below = std::lower_bound(thresholds.begin(), thresholds.end(), x[r]) - thresholds.begin();
+                CHECK(ranks[r] == (std::isnan(x[r]) ? n + 1 : below));
+            }
+            for (std::int32_t k = 0; k <= n + 1; ++k) places.push_back(k / 2);
+            kernels().take(places.data(), ranks.data(), rows, major.data());
+            for (index r = 0; r < rows; ++r) {
+                CHECK(major[r] == ranks[r] / 2);
+                minor[r] = std::int32_t(random.below(3));
+            }
+            std::vector<double> cells(((n + 1) / 2 + 1) * 3), one = start(rows), two = start(rows);
+            for (double& cell : cells) cell = random.uniform(-1.0, 1.0);
+            kernels().add_cells(cells.data(), 3, major.data(), minor.data(), rows, two.data());
+            kernels().add_cells(cells.data(), 1, major.data(), nullptr, rows, one.data());
+            CHECK(one[rows] == 0.25 && two[rows] == 0.25);
+            for (index r = 0; r < rows; ++r) {
+                CHECK(one[r] == 0.25 + cells[major[r]]);
+                CHECK(two[r] == 0.25 + cells[major[r] * 3 + minor[r]]);
+            }
+        }
     }
 }
 

@@ -91,15 +91,11 @@ Columns slow_columns(const Weighted& model, const Matrix& x, index output) {
     return columns;
 }
 
-std::vector<double> fast_columns(const Forest& forest, const Table& x, int n_threads) {
-    std::vector<NodeSums> outputs;
-    index columns = 0;
-    for (index output = 0; output < forest.n_outputs(); ++output) {
-        outputs.emplace_back(forest, output);
-        columns += outputs.back().empty() ? 0 : 1 + index(outputs.back().subspaces().size());
-    }
-    std::vector<double> out(columns * x.rows, kNan);
-    node_features(forest, outputs, x, out.data(), n_threads);
+std::vector<double> fast_columns(const Forest& forest, const Table& x, int n_threads,
+                                 std::uint64_t table_bytes = kTableBytes) {
+    const NodeFeatures features({std::shared_ptr<const Forest>(), &forest}, n_threads, table_bytes);
+    std::vector<double> out(features.columns() * x.rows, kNan);
+    features.evaluate(x, out.data(), n_threads);
     return out;
 }
 
@@ -113,9 +109,10 @@ void check_against_definition(const Weighted& model, const Matrix& x) {
             if (!key.second.empty()) subspaces.push_back(key.second);
             desired.insert(desired.end(), column.begin(), column.end());
         }
-        CHECK(NodeSums(forest, output).subspaces() == subspaces);
+        CHECK(NodeSums(forest, output, 1).subspaces() == subspaces);
     }
     CHECK_CLOSE(fast_columns(forest, x.table(), 2), desired, 1e-13);
+    CHECK_CLOSE(fast_columns(forest, x.table(), 2, 0), desired, 1e-13);  // without tables
 }
 
 std::vector<int> mixed_depths(int count) {
@@ -183,7 +180,7 @@ TEST(node_features_sum_to_the_trees) {
     std::vector<double> sum(300, forest.offset()[0]), predicted(300);
     const std::vector<double> columns = fast_columns(forest, x.table(), 1);
     for (std::size_t k = 0; k < columns.size(); ++k) sum[k % 300] += columns[k];
-    predict(forest, x.table(), predicted.data(), 1);
+    Prediction({std::shared_ptr<const Forest>(), &forest}, 1).evaluate(x.table(), predicted.data(), 1);
     CHECK_CLOSE(sum, predicted, 1e-13);
 }
 
@@ -233,7 +230,7 @@ TEST(tree_columns_by_node_match_the_definition) {
     const index output = 1;
     std::vector<std::shared_ptr<const Forest>> forests;
     for (const Weighted& model : models) forests.push_back(std::make_shared<const Forest>(model.forest()));
-    const TreeColumns trees(forests, output, Sorting::by_node);
+    const TreeColumns trees(forests, output, Sorting::by_node, 1);
     std::vector<Columns> slow;
     std::size_t columns = 0;
     for (std::size_t i = 0; i < models.size(); ++i) {

@@ -57,11 +57,14 @@ class TreeDictionary:
         With the same numbers of features and outputs.
     by : {"tree", "node"}
         Whether whole trees are sorted, or their nodes; what belongs to no variable is not a column.
+    n_threads : int
+        For laying the columns out.
     """
 
-    def __init__(self, forests: Sequence[Forest], by: Sorting = "tree") -> None:
+    def __init__(self, forests: Sequence[Forest], by: Sorting = "tree", *, n_threads: int = 1) -> None:
         self.forests = tuple(forests)
         self.by = by
+        self.n_threads = n_threads
         self.n_features = self.forests[0].n_features
         self.n_outputs = self.forests[0].n_outputs
 
@@ -69,7 +72,7 @@ class TreeDictionary:
     def columns(self) -> list[_core.TreeColumns]:
         """The C++ columns of each output; they are not pickled but made again."""
         cores = [forest.core for forest in self.forests]
-        return [_core.TreeColumns(cores, output, self.by) for output in range(self.n_outputs)]
+        return [_core.TreeColumns(cores, output, self.by, self.n_threads) for output in range(self.n_outputs)]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "columns"}

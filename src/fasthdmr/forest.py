@@ -145,7 +145,7 @@ class Forest:
         TypeError
             If X is sparse.
         """
-        output = self.core.predict(self._check(X), n_threads(n_jobs))
+        output = self._evaluate(_core.Prediction, X, n_jobs)
         return output if self.n_outputs > 1 else output[:, 0]
 
     def group_features(self, X: ArrayLike, by: Sorting = "tree", n_jobs: int | None = None) -> NDArray[np.float64]:
@@ -192,8 +192,15 @@ class Forest:
         """
         if by not in ("tree", "node"):
             raise ValueError(f"by must be 'tree' or 'node', got {by!r}.")
-        evaluate = self.core.group_features if by == "tree" else self.core.node_features
-        return evaluate(self._check(X), n_threads(n_jobs))
+        return self._evaluate(_core.TreeFeatures if by == "tree" else _core.NodeFeatures, X, n_jobs)
+
+    def _evaluate(self, kind: type[_core.Evaluator], X: ArrayLike, n_jobs: int | None) -> NDArray[np.float64]:
+        """Evaluate with the trees laid out for it, which is done at the first call and kept."""
+        rows, threads = self._check(X), n_threads(n_jobs)
+        kept: dict[type, _core.Evaluator] = self.__dict__.setdefault("_evaluators", {})
+        if kind not in kept:
+            kept[kind] = kind(self.core, threads)
+        return kept[kind].evaluate(rows, threads)
 
     def _check(self, X: ArrayLike) -> NDArray[Any]:
         return check_rows(
@@ -201,8 +208,8 @@ class Forest:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        # Without the cached groups: a forest is the same, whether or not they were asked for.
-        cached = ("groups", "node_groups")
+        # Without what is cached: a forest is the same, whether or not it was asked for.
+        cached = ("groups", "node_groups", "_evaluators")
         return {name: value for name, value in self.__dict__.items() if name not in cached}
 
     def __repr__(self) -> str:

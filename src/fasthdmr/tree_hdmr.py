@@ -208,7 +208,7 @@ class TreeHDMR(BaseHDMR):
         return self
 
     def _decompose(self, X: NDArray[Any], y: Any, weights: Floats | None, *, ridge: bool) -> None:
-        trees = TreeDictionary(self.forests_, by=self._sorting(ridge=ridge))
+        trees = TreeDictionary(self.forests_, self._sorting(ridge=ridge), n_threads=n_threads(self.n_jobs))
         n_outputs = trees.n_outputs
         targets: list[Any] = [None] * n_outputs
         if ridge or self.normalise == "data":

@@ -1,0 +1,42 @@
+// What a tree is made of where few variables decide: boxes of ranks in at most two variables, and what each adds.
+#pragma once
+
+#include <vector>
+
+#include "thresholds.hpp"
+
+namespace fasthdmr {
+
+struct Box {
+    struct Side {
+        std::int32_t variable;
+        std::int32_t low, high;  // low <= rank < high
+        bool missing;            // whether a missing value belongs to it too
+    };
+    Side side[2];  // the variables rising
+    std::int32_t sides = 0;
+    double value = 0.0;
+};
+
+void append_inner_nodes(const Forest& forest, index tree, std::vector<std::int32_t>& nodes);
+
+// The inner nodes that splits on at most two variables lead to and that split on no third one; nothing is appended, and
+// the tree makes no boxes, if there are more than kMostSplits: it is no sum of a few boxes.
+constexpr index kMostSplits = 511;
+void append_nodes_of_pairs(const Forest& forest, index tree, std::vector<std::int32_t>& nodes);
+bool has_few_splits_of_pairs(const Forest& forest, index tree);
+
+// The leaves of a tree as boxes; false, and nothing appended, if some leaf needs more than two variables.
+bool append_leaf_boxes(const Forest& forest, const Thresholds& thresholds, index tree, index value_column,
+                       std::vector<Box>& boxes);
+
+// The nodes that at most two variables lead to, each with the difference from its parent's value, and the number of the
+// subspace of those variables; `below` as in NodeGroups.
+struct NodeBox {
+    std::int32_t subspace;
+    Box box;
+};
+std::vector<NodeBox> node_boxes(const Forest& forest, const Thresholds& thresholds, index tree, index value_column,
+                                const std::vector<std::int32_t>& below);
+
+}  // namespace fasthdmr

@@ -1,0 +1,25 @@
+// Trees of depth <= 3, or the tops of trees, whose values are added up into one column, laid out for the kernels.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "thresholds.hpp"
+
+namespace fasthdmr {
+
+// Whether 16 bits are enough for the ranks of a tree's variables.
+bool can_be_coded(const Forest& forest, const Thresholds& thresholds, index tree);
+
+class CodedTrees {
+public:
+    // Adds a tree cut off at a depth; what ends at node m adds values[m * width].
+    void append(const Forest& forest, const Thresholds& thresholds, index tree, int depth, const double* values,
+                index width);
+    void add(const RankedBlock& block, const Thresholds& thresholds, double* out) const;
+
+private:
+    std::array<std::vector<CodedTree>, kShallowDepth> trees_;  // of depth 1, 2, 3; a single leaf is padded to depth 1
+};
+
+}  // namespace fasthdmr
