@@ -17,5 +17,6 @@ void add_deep(const Node* tree, int depth, const double* values, index width, co
               double* out);
 void add_scaled(double factor, const double* x, index rows, double* out);
 void add_products(const SparseRows& a, const SparseRows& b, const double* weight, index rows, double* g, index ld);
+void add_cell(const CellProduct& product, const std::int32_t* rows, index count, double* g);
 
 }  // namespace fasthdmr::FASTHDMR_ISA

@@ -25,6 +25,8 @@ struct Kernels {
     // Sums the weighted outer products of two sparse rows into g, row-major.
     void (*add_products)(const SparseRows& a, const SparseRows& b, const double* weight, index rows, double* g,
                          index ld);
+    // Sums the weighted products of two spans at rows of one cell into g.
+    void (*add_cell)(const CellProduct& product, const std::int32_t* rows, index count, double* g);
 };
 
 constexpr index kTile = 64;  // codes are read in whole tiles of rows

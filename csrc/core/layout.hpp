@@ -41,4 +41,15 @@ struct SparseRows {
     int run;
 };
 
+// The product of two spans of cubic splines within a cell of knots: four values a row of each axis, one after the other.
+constexpr int kMostFactors = 3;
+struct CellProduct {
+    const double* a[kMostFactors];
+    const double* b[kMostFactors];
+    int factors_a, factors_b;
+    const double* weight;
+    const std::int32_t* row_offsets;  // where the columns of a begin, counted from the first product of the cell,
+    const std::int32_t* offsets;      // and those of b; four at a time are neighbours
+};
+
 }  // namespace fasthdmr

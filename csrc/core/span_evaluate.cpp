@@ -61,7 +61,7 @@ void evaluate(const Spans& spans, const Table& x, const Components& components, 
         for (std::size_t s = 0; s < users.size(); ++s) {
             if (users[s].empty()) continue;
             const Span& span = spans.all()[s];
-            block.expand(span, values, starts);
+            block.expand(span, 0, n, values, starts);
             for (const auto& [c, coefficients] : users[s]) {
                 double* column = out + c * x.rows + begin;
                 for (index r = 0; r < n; ++r) {

@@ -4,31 +4,40 @@
 
 #include "kernels.hpp"
 #include "parallel.hpp"
+#include "span_products.hpp"
 
 namespace fasthdmr {
 
 namespace {
 
-// Blocks of rows whose targets are computed side by side.
-constexpr index kWave = 8;
+// Blocks of rows in a wave, over which the tasks are spans and pairs of spans: as many as this memory for axes allows.
+constexpr index kMostBlocks = 16, kAxisBytes = index(8) << 20;
+
+index blocks_in_wave(const Spans& spans, index n_blocks) {
+    const index bytes = index(spans.axes().size()) * kBlockRows * index(kMaxRun * sizeof(double) + sizeof(std::int32_t));
+    return std::max<index>(1, std::min({kMostBlocks, n_blocks, kAxisBytes / std::max<index>(bytes, 1)}));
+}
 
 struct Block {
-    Rows rows;
+    index first, rows;       // within the wave
     Buffer<double> targets;  // (targets, rows) row-major: that is, column-major by row
-    std::vector<double> weight;
+    const double* weight;
 };
 
 // One span at the rows of a block.
 struct Expanded {
     std::vector<double> values;
     std::vector<std::int32_t> starts;
+    void load(const SpanBlock& axes, const Span& span, const Block& block) {
+        axes.expand(span, block.first, block.rows, values, starts);
+    }
     SparseRows view(const Span& span) const { return {values.data(), starts.data(), span.runs, span.run}; }
 };
 
 // Adds the products of a span's columns with all targets.
 void add_with_targets(const Span& span, const Expanded& e, const Block& block, index n_targets, double* out) {
     std::vector<double> row(n_targets);
-    for (index r = 0; r < block.rows.count; ++r) {
+    for (index r = 0; r < block.rows; ++r) {
         for (index t = 0; t < n_targets; ++t) row[t] = block.weight[r] * block.targets[t * kBlockRows + r];
         for (index i = 0; i < span.values; ++i) {
             const index column = span.first + e.starts[r * span.runs + i / span.run] + i % span.run;
@@ -43,9 +52,37 @@ void add_of_targets(const Block& block, index n_targets, double* out) {
         for (index t = s; t < n_targets; ++t) {
             const double *a = block.targets.data() + s * kBlockRows, *b = block.targets.data() + t * kBlockRows;
             double sum = 0.0;
-            for (index r = 0; r < block.rows.count; ++r) sum += block.weight[r] * a[r] * b[r];
+            for (index r = 0; r < block.rows; ++r) sum += block.weight[r] * a[r] * b[r];
             out[s * n_targets + t] += sum;
         }
+}
+
+// Adds the products of pairs of spans. A pair whose rows cannot be sorted takes them as they come, block after block.
+void add_pairs(const Spans& spans, const SpanBlock& axes, const std::vector<Block>& blocks, index count,
+               const double* weight, SpanMoments& m, int n_threads) {
+    std::vector<index> sorted, unsorted;
+    for (index p = 0; p < index(m.pairs.size()); ++p) {
+        const Span &a = spans.all()[m.pairs[p].first], &b = spans.all()[m.pairs[p].second];
+        (can_sort(spans, a, b, axes.rows()) ? sorted : unsorted).push_back(p);
+    }
+    parallel_for(index(sorted.size()), n_threads, [&](index k) {
+        const auto& [a, b] = m.pairs[sorted[k]];
+        add_sorted_products(spans, axes, spans.all()[a], spans.all()[b], weight, m.products[sorted[k]].data());
+    });
+    std::vector<char> wanted(spans.all().size(), 0);
+    for (const index p : unsorted) wanted[m.pairs[p].first] = wanted[m.pairs[p].second] = 1;
+    std::vector<Expanded> expanded(spans.all().size());
+    for (index k = 0; k < count && !unsorted.empty(); ++k) {
+        parallel_for(index(wanted.size()), n_threads, [&](index s) {
+            if (wanted[s]) expanded[s].load(axes, spans.all()[s], blocks[k]);
+        });
+        parallel_for(index(unsorted.size()), n_threads, [&](index q) {
+            const auto& [first, second] = m.pairs[unsorted[q]];
+            const Span &a = spans.all()[first], &b = spans.all()[second];
+            kernels().add_products(expanded[first].view(a), expanded[second].view(b), blocks[k].weight, blocks[k].rows,
+                                   m.products[unsorted[q]].data(), b.columns);
+        });
+    }
 }
 
 }  // namespace
@@ -98,34 +135,36 @@ SpanMoments span_moments(const Spans& spans, const Table& x, const double* weigh
     for (const auto& [a, b] : m.pairs) m.products.emplace_back(spans.all()[a].columns * spans.all()[b].columns, 0.0);
 
     const index n_spans = index(spans.all().size()), n_blocks = (x.rows + kBlockRows - 1) / kBlockRows;
-    std::vector<Block> wave(std::min(kWave, n_blocks));
-    SpanBlock axes(spans, kBlockRows);
-    std::vector<Expanded> expanded(n_spans);
-    for (index begin = 0; begin < n_blocks; begin += kWave) {
-        const index count = std::min(kWave, n_blocks - begin);
+    const index wave = blocks_in_wave(spans, n_blocks);
+    std::vector<Block> blocks(wave);
+    std::vector<double> wave_weight(wave * kBlockRows, 1.0);
+    SpanBlock axes(spans, wave * kBlockRows);
+    for (index begin = 0; begin < n_blocks; begin += wave) {
+        const index count = std::min(wave, n_blocks - begin), first = begin * kBlockRows;
+        const index rows = std::min(count * kBlockRows, x.rows - first);
+        if (weight) std::copy_n(weight + first, rows, wave_weight.begin());
         parallel_for(count, n_threads, [&](index k) {
-            Block& block = wave[k];
-            const index first = (begin + k) * kBlockRows;
-            block.rows = {first, 1, std::min(kBlockRows, x.rows - first), nullptr};
+            Block& block = blocks[k];
+            block.first = k * kBlockRows;
+            block.rows = std::min(kBlockRows, rows - block.first);
+            block.weight = wave_weight.data() + block.first;
             block.targets.resize(m.n_targets * kBlockRows);
-            targets.fill(block.rows, block.targets.data(), kBlockRows);
-            block.weight.assign(block.rows.count, 1.0);
-            if (weight) std::copy_n(weight + first, block.rows.count, block.weight.begin());
+            targets.fill({first + block.first, 1, block.rows, nullptr}, block.targets.data(), kBlockRows);
         });
-        for (index k = 0; k < count; ++k) {
-            const Block& block = wave[k];
-            axes.load(x, block.rows);
-            parallel_for(n_spans + 1, n_threads, [&](index s) {
-                if (s == n_spans) return add_of_targets(block, m.n_targets, m.of_targets.data());
-                axes.expand(spans.all()[s], expanded[s].values, expanded[s].starts);
-                add_with_targets(spans.all()[s], expanded[s], block, m.n_targets, m.with_targets.data());
-            });
-            parallel_for(index(m.pairs.size()), n_threads, [&](index p) {
-                const Span &a = spans.all()[m.pairs[p].first], &b = spans.all()[m.pairs[p].second];
-                kernels().add_products(expanded[m.pairs[p].first].view(a), expanded[m.pairs[p].second].view(b),
-                                       block.weight.data(), block.rows.count, m.products[p].data(), b.columns);
-            });
-        }
+        axes.load(x, {first, 1, rows, nullptr}, n_threads);
+        parallel_for(n_spans + 1, n_threads, [&](index s) {
+            Expanded expanded;
+            for (index k = 0; k < count; ++k) {
+                const Block& block = blocks[k];
+                if (s == n_spans) {
+                    add_of_targets(block, m.n_targets, m.of_targets.data());
+                    continue;
+                }
+                expanded.load(axes, spans.all()[s], block);
+                add_with_targets(spans.all()[s], expanded, block, m.n_targets, m.with_targets.data());
+            }
+        });
+        add_pairs(spans, axes, blocks, count, wave_weight.data(), m, n_threads);
     }
     for (index s = 0; s < m.n_targets; ++s)
         for (index t = 0; t < s; ++t) m.of_targets[s * m.n_targets + t] = m.of_targets[t * m.n_targets + s];

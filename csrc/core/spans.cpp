@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "parallel.hpp"
+
 namespace fasthdmr {
 
 Axis::Axis(index variable, int degree, std::vector<double> knots, bool missing_column)
@@ -73,21 +75,22 @@ SpanBlock::SpanBlock(const Spans& spans, index capacity)
     : spans_(spans), capacity_(capacity), values_(spans.axes().size() * capacity * kMaxRun),
       starts_(spans.axes().size() * capacity) {}
 
-void SpanBlock::load(const Table& x, const Rows& rows) {
+void SpanBlock::load(const Table& x, const Rows& rows, int n_threads) {
     rows_ = rows.count;
-    for (std::size_t a = 0; a < spans_.axes().size(); ++a) {
+    parallel_for(index(spans_.axes().size()), n_threads, [&](index a) {
         const Axis& axis = spans_.axes()[a];
         double* values = values_.data() + a * capacity_ * kMaxRun;
         std::int32_t* starts = starts_.data() + a * capacity_;
         for (index r = 0; r < rows_; ++r)
             starts[r] = std::int32_t(axis.evaluate(x.at(rows[r], axis.variable()), values + r * kMaxRun));
-    }
+    });
 }
 
-void SpanBlock::expand(const Span& span, std::vector<double>& values, std::vector<std::int32_t>& starts) const {
-    values.resize(rows_ * span.values);
-    starts.resize(rows_ * span.runs);
-    for (index r = 0; r < rows_; ++r) {
+void SpanBlock::expand(const Span& span, index first, index count, std::vector<double>& values,
+                       std::vector<std::int32_t>& starts) const {
+    values.resize(count * span.values);
+    starts.resize(count * span.runs);
+    for (index r = 0; r < count; ++r) {
         double* value = values.data() + r * span.values;
         std::int32_t* start = starts.data() + r * span.runs;
         value[0] = 1.0;
@@ -96,8 +99,8 @@ void SpanBlock::expand(const Span& span, std::vector<double>& values, std::vecto
         // Axis after axis, from the back so that the expansion can be done in place.
         for (std::size_t k = 0; k < span.axes.size(); ++k) {
             const Axis& axis = spans_.axes()[span.axes[k]];
-            const double* factor = values_.data() + (span.axes[k] * capacity_ + r) * kMaxRun;
-            const index begin = starts_[span.axes[k] * capacity_ + r];
+            const double* factor = this->values(span.axes[k]) + (first + r) * kMaxRun;
+            const index begin = this->starts(span.axes[k])[first + r];
             const bool last = k + 1 == span.axes.size();
             for (index i = n_values - 1; i >= 0; --i) {
                 const double v = value[i];

@@ -62,15 +62,19 @@ private:
 class SpanBlock {
 public:
     SpanBlock(const Spans& spans, index capacity);
-    void load(const Table& x, const Rows& rows);             // the axes
-    void expand(const Span& span, std::vector<double>& values, std::vector<std::int32_t>& starts) const;  // one span
+    void load(const Table& x, const Rows& rows, int n_threads = 1);  // the axes
+    // One span at the rows first, first + 1, ... of those loaded.
+    void expand(const Span& span, index first, index count, std::vector<double>& values,
+                std::vector<std::int32_t>& starts) const;
 
     index rows() const { return rows_; }
+    const double* values(index axis) const { return values_.data() + axis * capacity_ * kMaxRun; }  // kMaxRun a row
+    const std::int32_t* starts(index axis) const { return starts_.data() + axis * capacity_; }
 
 private:
     const Spans& spans_;
     index capacity_, rows_ = 0;
-    std::vector<double> values_;        // axis, row, run
+    Buffer<double> values_;             // axis, row, run
     std::vector<std::int32_t> starts_;  // axis, row
 };
 

@@ -86,4 +86,18 @@ inline Spans mixed_spans() {
     return {axes, {{0}, {1}, {2}, {0, 1}, {1, 2}, {0, 1, 2}}, {{0}, {1}, {2}, {3, 4}, {4, 5}, {3, 4, 5}}};
 }
 
+// Each row of a's entries times those of b, as a matrix stored row-major.
+inline std::vector<double> products(const Matrix& a, index a_first, index a_columns, const Matrix& b, index b_first, index b_columns,
+                             const std::vector<double>& weight) {
+    std::vector<double> g;
+    for (index i = 0; i < a_columns; ++i)
+        for (index j = 0; j < b_columns; ++j) {
+            long double sum = 0.0L;
+            for (index r = 0; r < a.rows; ++r)
+                sum += static_cast<long double>(weight[r]) * a(r, a_first + i) * b(r, b_first + j);
+            g.push_back(double(sum));
+        }
+    return g;
+}
+
 }  // namespace fasthdmr

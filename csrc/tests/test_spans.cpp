@@ -32,20 +32,6 @@ Matrix random_matrix(index rows, index columns, std::uint64_t seed) {
     return values;
 }
 
-// Each row of a's entries times those of b, as a matrix stored row-major.
-std::vector<double> products(const Matrix& a, index a_first, index a_columns, const Matrix& b, index b_first, index b_columns,
-                             const std::vector<double>& weight) {
-    std::vector<double> g;
-    for (index i = 0; i < a_columns; ++i)
-        for (index j = 0; j < b_columns; ++j) {
-            long double sum = 0.0L;
-            for (index r = 0; r < a.rows; ++r)
-                sum += static_cast<long double>(weight[r]) * a(r, a_first + i) * b(r, b_first + j);
-            g.push_back(double(sum));
-        }
-    return g;
-}
-
 Matrix with_constant(const Matrix& values) {
     Matrix all(values.rows, values.columns + 1);
     std::fill_n(all.column(0), all.rows, 1.0);
@@ -201,8 +187,16 @@ TEST(span_blocks_hold_tensor_products) {
         for (const Span& span : spans.all()) {
             std::vector<double> values, actual(rows.count * span.columns, 0.0), desired;
             std::vector<std::int32_t> starts;
-            block.expand(span, values, starts);
+            block.expand(span, 0, rows.count, values, starts);
             CHECK(index(values.size()) == rows.count * span.values && index(starts.size()) == rows.count * span.runs);
+            if (rows.count > 4) {
+                std::vector<double> part;
+                std::vector<std::int32_t> part_starts;
+                block.expand(span, 3, 2, part, part_starts);
+                const auto from = values.begin() + 3 * span.values;
+                CHECK(std::equal(part.begin(), part.end(), from) && index(part.size()) == 2 * span.values);
+                CHECK(std::equal(part_starts.begin(), part_starts.end(), starts.begin() + 3 * span.runs));
+            }
             for (index r = 0; r < rows.count; ++r) {
                 for (index i = 0; i < span.values; ++i) {
                     const index column = starts[r * span.runs + i / span.run] + i % span.run;
@@ -214,35 +208,6 @@ TEST(span_blocks_hold_tensor_products) {
             CHECK_SAME_BITS(actual, desired);
         }
     }
-}
-
-// Same bits whatever the instruction set, and the sums of outer products.
-TEST(span_products_agree_with_the_baseline) {
-    Random random(82);
-    constexpr index rows = 37, columns = 64;
-    const std::vector<double> weight = random_weights(rows, 83);
-    for (int run = 1; run <= kMaxRun; ++run)
-        for (const index runs : {1, 2, 3, 4, 9}) {
-            const index a_run = 1 + random.below(kMaxRun), a_runs = 1 + random.below(3);
-            std::vector<double> av(rows * a_runs * a_run), bv(rows * runs * run);
-            std::vector<std::int32_t> as(rows * a_runs), bs(rows * runs);
-            for (auto* v : {&av, &bv})
-                for (double& value : *v) value = random.uniform(-1.0, 1.0);
-            for (auto& s : as) s = std::int32_t(random.below(columns - a_run + 1));
-            for (auto& s : bs) s = std::int32_t(random.below(columns - run + 1));
-            Matrix a(rows, columns), b(rows, columns);
-            for (index r = 0; r < rows; ++r) {
-                for (index i = 0; i < a_runs * a_run; ++i)
-                    a(r, as[r * a_runs + i / a_run] + i % a_run) += av[r * a_runs * a_run + i];
-                for (index i = 0; i < runs * run; ++i) b(r, bs[r * runs + i / run] + i % run) += bv[r * runs * run + i];
-            }
-            const SparseRows sparse_a{av.data(), as.data(), a_runs, int(a_run)}, sparse_b{bv.data(), bs.data(), runs, run};
-            std::vector<double> actual(columns * columns, 0.0), baseline = actual;
-            kernels().add_products(sparse_a, sparse_b, weight.data(), rows, actual.data(), columns);
-            kernels_baseline.add_products(sparse_a, sparse_b, weight.data(), rows, baseline.data(), columns);
-            CHECK_SAME_BITS(actual, baseline);
-            CHECK_CLOSE(actual, products(a, 0, columns, b, 0, columns, weight), 1e-13);
-        }
 }
 
 TEST(span_moments_are_sums_over_rows) {
