@@ -8,7 +8,7 @@
 
 namespace fasthdmr {
 
-// All tables of a forest together take no more.
+// All tables that are made for one purpose together take no more.
 constexpr std::uint64_t kTableBytes = std::uint64_t(8) << 20;
 
 // What tables could stand for in a column.

@@ -31,13 +31,15 @@ TreeColumns::TreeColumns(std::vector<std::shared_ptr<const Forest>> forests, ind
         sources[u].push_back({member, column_of_[member].size()});
         column_of_[member].push_back(0);
     };
+    std::uint64_t table_bytes = kTableBytes;
     for (index i = 0; i < index(forests_.size()); ++i) {
         const Forest& forest = *forests_[i];
         if (forest.n_features() != n_features()) throw Error("the forests have different numbers of features");
         if (output >= forest.n_outputs()) throw Error("the forests have different numbers of outputs");
         constants_[i] = forest.offset()[output];
         if (sorting == Sorting::by_node) {
-            const NodeSums& sums = node_sums_.emplace_back(forest, output, n_threads);
+            const NodeSums& sums = node_sums_.emplace_back(forest, output, n_threads, table_bytes);
+            table_bytes -= sums.table_bytes();
             constants_[i] += sums.constant();
             for (const Subspace& u : sums.subspaces()) add_source(u, i);
             continue;
@@ -51,7 +53,7 @@ TreeColumns::TreeColumns(std::vector<std::shared_ptr<const Forest>> forests, ind
             add_source(group.subspace, i);
             sets.push_back({std::move(group.trees), output});
         }
-        tree_sums_.emplace_back(forest, sets, n_threads);
+        table_bytes -= tree_sums_.emplace_back(forest, sets, n_threads, table_bytes).table_bytes();
     }
     for (const auto& [subspace, members] : sources) {
         for (const Source& source : members) {

@@ -168,6 +168,7 @@ NodeFeatures::NodeFeatures(std::shared_ptr<const Forest> given, int n_threads, s
     : Evaluator(std::move(given)) {
     for (index output = 0; output < forest().n_outputs(); ++output) {
         NodeSums sums(forest(), output, n_threads, table_bytes);
+        table_bytes -= sums.table_bytes();
         if (!sums.empty()) outputs_.push_back(std::move(sums));
     }
 }

@@ -102,9 +102,10 @@ inline std::vector<double> awkward_values() {
 }
 
 // A tree of exactly this depth, its nodes in any order behind the root.
+template <class Source = Random>
 class TreeGrower {
 public:
-    TreeGrower(Random& random, index n_features, index width, std::vector<double> thresholds)
+    TreeGrower(Source& random, index n_features, index width, std::vector<double> thresholds)
         : random_(random), n_features_(n_features), width_(width), thresholds_(std::move(thresholds)) {}
 
     Tree grow(int depth) {
@@ -146,7 +147,7 @@ private:
         return result;
     }
 
-    Random& random_;
+    Source& random_;
     index n_features_, width_;
     std::vector<double> thresholds_;
 };

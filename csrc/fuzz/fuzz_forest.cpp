@@ -1,0 +1,165 @@
+// A fuzz target in libFuzzer's form: forests made of bytes, right ones and broken ones, evaluated in every way and
+// compared with a slow walk.
+#include <cstdio>
+#include <cstdlib>
+
+#include "bytes.hpp"
+#include "dictionary.hpp"
+#include "features.hpp"
+#include "moments.hpp"
+#include "node_features.hpp"
+#include "../tests/trees.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+void demand(bool holds, const char* what) {
+    if (holds) return;
+    std::fprintf(stderr, "does not hold: %s\n", what);
+    std::abort();
+}
+
+std::vector<double> pool_of(Bytes& bytes) {
+    std::vector<double> pool = bytes.happens(0.5) ? awkward_values() : std::vector<double>{};
+    const index more = 1 + bytes.below(60);
+    for (index k = 0; k < more; ++k) pool.push_back(bytes.uniform(-1.0, 1.0));
+    return pool;
+}
+
+// Deep and shallow trees; sometimes so many that tables pay, sometimes more thresholds than 16 bits can number.
+Trees grow(Bytes& bytes, const std::vector<double>& pool) {
+    const index features = 1 + bytes.below(5), outputs = 1 + bytes.below(3), width = bytes.happens(0.3) ? outputs : 1;
+    Trees trees(features, outputs, width);
+    TreeGrower grower(bytes, features, width, pool);
+    const int deepest = int(bytes.below(10));
+    const index count = bytes.below(40), copies = bytes.happens(0.3) ? 30 : 1;
+    for (index t = 0; t < count; ++t) {
+        const Tree tree = grower.grow(int(bytes.below(deepest + 1)));
+        for (index copy = 0; copy < copies; ++copy) trees.add(tree, bytes.below(outputs));
+    }
+    if (bytes.happens(0.01)) {
+        const index variable = bytes.below(features);
+        for (int k = 0; k < 65537; ++k)
+            trees.add({split(variable, double(k) / 65536.0, 1, 2), leaf(std::vector<double>(width, 0.0)),
+                       leaf(std::vector<double>(width, 1.0))});
+    }
+    for (double& v : trees.offset) v = bytes.uniform(-1.0, 1.0);
+    return trees;
+}
+
+// Breaks one number; by chance it stays a forest.
+void damage(Bytes& bytes, Trees& trees) {
+    if (trees.left.empty()) return;
+    const index m = bytes.below(index(trees.left.size())), wrong = bytes.below(300) - 20;
+    switch (bytes.below(6)) {
+        case 0: trees.left[m] = wrong; break;
+        case 1: trees.right[m] = wrong; break;
+        case 2: trees.feature[m] = wrong; break;
+        case 3: trees.threshold[m] = kNan; break;
+        case 4: trees.tree_offsets[bytes.below(index(trees.tree_offsets.size()))] = wrong; break;
+        default: trees.tree_output[bytes.below(trees.n_trees())] = wrong;
+    }
+}
+
+Matrix rows_of(Bytes& bytes, const std::vector<double>& pool, index columns) {
+    Matrix x(bytes.below(2) ? bytes.below(70) : bytes.below(3) * kBlockRows + bytes.below(3), columns);
+    const double missing = bytes.happens(0.5) ? 0.1 : 0.0;
+    std::vector<double> some;  // one byte a value would not last for many rows
+    for (int k = 0; k < 97; ++k) {
+        const double v = bytes.one_of(pool);
+        some.push_back(bytes.happens(missing) ? kNan : bytes.happens(0.3) ? std::nextafter(float(v), 9.0f) : v);
+    }
+    for (std::size_t k = 0; k < x.values.size(); ++k) x.values[k] = some[(k * k + k / 89) % some.size()];
+    return x;
+}
+
+std::vector<double> evaluate(const Evaluator& evaluator, const Matrix& x, int n_threads) {
+    std::vector<double> out(evaluator.columns() * x.rows, kNan);
+    evaluator.evaluate(x.table(), out.data(), n_threads);
+    return out;
+}
+
+// Sums of trees differ by the order of their terms, whose sizes sum up to `scale`.
+bool close(const std::vector<double>& a, const std::vector<double>& b, double scale) {
+    for (std::size_t i = 0; i < a.size(); ++i)
+        if (!(std::abs(a[i] - b[i]) <= 1e-13 * scale)) return false;
+    return a.size() == b.size();
+}
+
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+    return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
+}
+
+template <class Kind>
+std::vector<double> every_way(const std::shared_ptr<const Forest>& forest, const Matrix& x, double scale) {
+    const std::vector<double> one = evaluate(Kind(forest, 1), x, 1);
+    demand(same_bits(one, evaluate(Kind(forest, 3), x, 3)), "the same bits on three threads");
+    demand(close(one, evaluate(Kind(forest, 1, 0), x, 1), scale), "tables are as good as a walk");
+    const Kind tight(forest, 1, 1000);
+    demand(tight.table_bytes() <= 1000, "tables keep to their memory");
+    demand(close(one, evaluate(tight, x, 1), scale), "some tables are as good as a walk");
+    return one;
+}
+
+// The columns of an output sum to the model, and so do the triangle's.
+void check_columns(const Trees& trees, const std::shared_ptr<const Forest>& forest, const Matrix& x,
+                   const std::vector<double>& desired, double scale) {
+    for (const Sorting sorting : {Sorting::by_tree, Sorting::by_node})
+        for (index output = 0; output < trees.n_outputs; ++output) {
+            const TreeColumns columns({forest}, output, sorting, 2);
+            const index b = index(columns.columns().size());
+            Components sum;
+            for (index j = 0; j <= b; ++j) {
+                sum.column.push_back(j);
+                sum.weight.push_back(j ? 1.0 : columns.constants()[0]);
+            }
+            sum.begin.push_back(b + 1);
+            std::vector<double> total(x.rows);
+            evaluate(columns, x.table(), sum, total.data(), 2);
+            const auto begin = desired.begin() + output * x.rows;
+            demand(close(total, {begin, begin + x.rows}, scale), "columns sum to the model");
+        }
+}
+
+void check(const Trees& trees, const std::shared_ptr<const Forest>& forest, const Matrix& x) {
+    double scale = 1.0;
+    for (const double v : trees.value)
+        if (!std::isnan(v)) scale += std::abs(v);
+    std::vector<double> desired;
+    for (index output = 0; output < trees.n_outputs; ++output)
+        for (index i = 0; i < x.rows; ++i) {
+            double sum = trees.offset[output];
+            for (index t = 0; t < trees.n_trees(); ++t) sum += trees.walk(t, x, i, output);
+            desired.push_back(sum);
+        }
+    demand(close(every_way<Prediction>(forest, x, scale), desired, scale), "the prediction is the walk's");
+    every_way<TreeFeatures>(forest, x, scale);
+    every_way<NodeFeatures>(forest, x, scale);
+    check_columns(trees, forest, x, desired, scale);
+}
+
+}  // namespace
+
+}  // namespace fasthdmr
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace fasthdmr;
+    Bytes bytes(data, size);
+    const std::vector<double> pool = pool_of(bytes);
+    Trees trees = grow(bytes, pool);
+    const Matrix x = rows_of(bytes, pool, trees.n_features);
+    const bool is_damaged = bytes.happens(0.3);
+    if (is_damaged) damage(bytes, trees);
+    std::shared_ptr<const Forest> forest;
+    try {
+        forest = std::make_shared<const Forest>(trees.arrays());
+    } catch (const Error&) {
+        demand(is_damaged, "a right forest is accepted");
+        return 0;
+    }
+    check(trees, forest, x);
+    return 0;
+}
