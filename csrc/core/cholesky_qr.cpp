@@ -1,6 +1,5 @@
 #include "cholesky_qr.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "lapack.hpp"
@@ -25,26 +24,15 @@ bool scale_to_unit(Buffer<double>& g, index n, std::vector<double>& norms) {
     return true;
 }
 
-// The largest sum of a column's absolute values.
-double size_of(const Buffer<double>& g, index n) {
-    std::vector<double> sums(n + 1);  // the last one stays 0: a maximum of no columns
-    for (index j = 0; j < n; ++j)
-        for (index i = j; i < n; ++i) {
-            sums[j] += std::abs(g[j * n + i]);
-            if (i > j) sums[i] += std::abs(g[j * n + i]);
-        }
-    return *std::max_element(sums.begin(), sums.end());
-}
-
-// Replaces a matrix by its Cholesky factor; 0 where there is none.
-double reciprocal_condition(Buffer<double>& g, index columns) {
+// Replaces a matrix by its Cholesky factor. The reciprocal of the 1-norm of its inverse, 0 where there is no factor.
+double factor(Buffer<double>& g, index columns) {
     int n = int(columns), info = 0;
-    double size = size_of(g, columns), reciprocal = 0.0;
+    double one = 1.0, reciprocal = 0.0;
     lapack().dpotrf(&lower, &n, g.data(), &n, &info);
     if (info != 0) return 0.0;
     std::vector<double> work(3 * columns);
     std::vector<int> integers(columns);
-    lapack().dpocon(&lower, &n, g.data(), &n, &size, &reciprocal, work.data(), integers.data(), &info);
+    lapack().dpocon(&lower, &n, g.data(), &n, &one, &reciprocal, work.data(), integers.data(), &info);
     return info == 0 ? reciprocal : 0.0;
 }
 
@@ -61,11 +49,11 @@ void CholeskyQr::merge(const CholeskyQr& other) {
     for (std::size_t k = 0; k < products_.size(); ++k) products_[k] += other.products_[k];
 }
 
-std::optional<Triangle> CholeskyQr::triangle(double max_condition) const {
+std::optional<Triangle> CholeskyQr::triangle(double largest_inverse) const {
     Buffer<double> g = products_;
     std::vector<double> norms;
     if (!scale_to_unit(g, n_, norms)) return {};
-    if (!(reciprocal_condition(g, n_) * max_condition * max_condition >= 1.0)) return {};
+    if (!(factor(g, n_) * largest_inverse >= 1.0)) return {};
     Triangle result(n_);
     for (index j = 0; j < n_; ++j)
         for (index i = 0; i <= j; ++i) result.at(i, j) = g[i * n_ + j] * norms[j];

@@ -16,12 +16,12 @@ public:
     void absorb(double* block, index rows, index leading);
     void merge(const CholeskyQr& other);
 
-    // None where the condition is larger. The error of R, times the inverse of the true R, is about eps times the square
-    // of the condition where that of reflections is eps times the condition.
-    std::optional<Triangle> triangle(double max_condition = kMaxCondition) const;
+    // None where the inverse of the products, of columns scaled to unit norm, is larger in the 1-norm. The error of R,
+    // times the inverse of the true R, is about eps times that norm; that of reflections is eps times the condition,
+    // whose square the norm at most is.
+    std::optional<Triangle> triangle(double largest_inverse = kLargestInverse) const;
 
-    // Of the columns scaled to unit norm, by the 1-norm of their products: two or three times the usual one.
-    static constexpr double kMaxCondition = 256.0;
+    static constexpr double kLargestInverse = 2500.0;  // so errors stay below 1e-12
 
 private:
     index n_;

@@ -14,10 +14,12 @@ namespace {
 
 // Rows are cut into this many ranges whatever the number of threads: the triangle must not depend on it.
 constexpr index kRanges = 8;
-// Rows, a column, that tell the condition of all; not worth asking where they are more than one in kRowsAScout. What
-// they say is up to kScoutsExaggerate times too much.
+// Below this, reflections take no time, and the rounding of products has less to average over.
+constexpr index kFewRows = 1024;
+// Rows, a column, that tell the condition of all; not worth asking where they are more than one in kRowsAScout. The
+// inverse of their products is up to kScoutsExaggerate times too large.
 constexpr index kScouts = 2, kRowsAScout = 8;
-constexpr double kScoutsExaggerate = 2.0;
+constexpr double kScoutsExaggerate = 4.0;
 
 // The rows of (1, B, y), weighted.
 struct Source {
@@ -111,13 +113,13 @@ bool is_hopeless(const Source& source, const Rows& rows, int n_threads) {
     if (rows.count < kRowsAScout * scouts) return false;
     const std::vector<index> chosen = spread(rows, scouts);
     return !products(source, {0, 1, scouts, chosen.data()}, n_threads)
-                .triangle(kScoutsExaggerate * CholeskyQr::kMaxCondition);
+                .triangle(kScoutsExaggerate * CholeskyQr::kLargestInverse);
 }
 
 // By products where their condition allows it, else by reflections. The y is a column like the others: where the others
 // all but tell it, what is left of it needs reflections.
 Triangle triangle_of(const Source& source, const Rows& rows, int n_threads) {
-    if (rows.count >= source.columns && !is_hopeless(source, rows, n_threads))
+    if (rows.count >= std::max(kFewRows, source.columns) && !is_hopeless(source, rows, n_threads))
         if (auto result = products(source, rows, n_threads).triangle()) return std::move(*result);
     return by_reflections(source, rows, n_threads);
 }

@@ -121,16 +121,16 @@ index rows_read(const Matrix& x, const double* y = nullptr, int n_threads = 1) {
 
 // The error of reflections is a few eps times the condition; that of products up to the limit of the condition more.
 TEST(triangle_error_grows_with_the_condition) {
-    for (const double near : {1e-1, 1e-2, 1e-4, 1e-8, 1e-10}) {
+    for (const double near : {0.3, 0.1, 1e-4, 1e-8, 1e-10}) {
         const Matrix x = nearly_dependent(300, 8, near, 70);
         const Exact exact(x);
         const double unit = kEps * exact.condition();
         CHECK(exact.condition() > 1.0 / near && exact.condition() < 40.0 / near);
         CHECK(exact.error(by_reflections(x)) < 10 * unit);
         const std::optional<Triangle> found = products(x).triangle();
-        CHECK(found.has_value() == (near >= 1e-2));
+        CHECK(found.has_value() == (near >= 0.1));
         if (found) CHECK(exact.error(*found) < 64 * unit);
-        const std::optional<Triangle> anyhow = products(x).triangle(1e300);
+        const std::optional<Triangle> anyhow = products(x).triangle(1e30);
         if (near == 1e-4) CHECK(exact.error(*anyhow) > 64 * unit);  // so the limit is needed
     }
 }
@@ -180,10 +180,10 @@ TEST(moments_choose_the_way_by_the_condition) {
         CHECK(rows_read(bad, nullptr, n_threads) == scouts + rows);   // a few rows are enough to know
         CHECK(rows_read(zero, nullptr, n_threads) == scouts + rows);
     }
-    // Few rows are not asked first: they are tried.
-    CHECK(rows_read(nearly_dependent(79, 4, 0.5, 74)) == 79);
-    CHECK(rows_read(nearly_dependent(79, 4, 1e-6, 74)) == 2 * 79);
-    CHECK(rows_read(nearly_dependent(4, 4, 0.5, 74)) == 4);  // too few for a full rank
+    // Where the few would be many, all are tried at once; few rows are left to reflections.
+    CHECK(rows_read(nearly_dependent(1030, 70, 0.5, 74)) == 1030);
+    CHECK(rows_read(nearly_dependent(1030, 70, 1e-6, 74)) == 2 * 1030);
+    CHECK(rows_read(nearly_dependent(1023, 4, 0.5, 74)) == 1023);
     // A y in the span of the columns is found out too.
     CHECK(rows_read(good, good.column(1)) == 2 * 6 + rows);
 }
