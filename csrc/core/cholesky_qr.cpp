@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "cholesky.hpp"
 #include "lapack.hpp"
 
 namespace fasthdmr {
@@ -10,8 +11,6 @@ namespace {
 
 // Squares below this may have lost digits to underflow.
 constexpr double kLeastSquare = 1e-250;
-
-char lower = 'L', transposed = 'T';
 
 // Scales a symmetric matrix (its lower triangle) to a unit diagonal; whether its diagonal allows it.
 bool scale_to_unit(Buffer<double>& g, index n, std::vector<double>& norms) {
@@ -24,21 +23,10 @@ bool scale_to_unit(Buffer<double>& g, index n, std::vector<double>& norms) {
     return true;
 }
 
-// Replaces a matrix by its Cholesky factor. The reciprocal of the 1-norm of its inverse, 0 where there is no factor.
-double factor(Buffer<double>& g, index columns) {
-    int n = int(columns), info = 0;
-    double one = 1.0, reciprocal = 0.0;
-    lapack().dpotrf(&lower, &n, g.data(), &n, &info);
-    if (info != 0) return 0.0;
-    std::vector<double> work(3 * columns);
-    std::vector<int> integers(columns);
-    lapack().dpocon(&lower, &n, g.data(), &n, &one, &reciprocal, work.data(), integers.data(), &info);
-    return info == 0 ? reciprocal : 0.0;
-}
-
 }  // namespace
 
 void CholeskyQr::absorb(double* block, index rows, index leading) {
+    char lower = 'L', transposed = 'T';
     int n = int(n_), m = int(rows), ld = int(leading);
     double one = 1.0;
     if (rows == 0 || n_ == 0) return;
@@ -53,7 +41,7 @@ std::optional<Triangle> CholeskyQr::triangle(double largest_inverse) const {
     Buffer<double> g = products_;
     std::vector<double> norms;
     if (!scale_to_unit(g, n_, norms)) return {};
-    if (!(factor(g, n_) * largest_inverse >= 1.0)) return {};
+    if (!cholesky(g.data(), n_) || inverse_norm(g.data(), n_) > largest_inverse) return {};
     Triangle result(n_);
     for (index j = 0; j < n_; ++j)
         for (index i = 0; i <= j; ++i) result.at(i, j) = g[i * n_ + j] * norms[j];
