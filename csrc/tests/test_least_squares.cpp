@@ -10,13 +10,6 @@ namespace {
 
 constexpr double kTolerance = 1e-12;
 
-Matrix with_ones(const Matrix& x) {
-    Matrix all(x.rows, x.columns + 1);
-    std::fill_n(all.column(0), x.rows, 1.0);
-    std::copy(x.values.begin(), x.values.end(), all.column(1));
-    return all;
-}
-
 // R of (1, x): the columns of x are 1 to x.columns.
 Triangle triangle_of(Matrix x) {
     x = with_ones(x);
