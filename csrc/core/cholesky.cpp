@@ -20,8 +20,8 @@ double inverse_norm(const double* factor, index n) {
     double one = 1.0, reciprocal = 0.0;
     std::vector<double> work(3 * n);
     std::vector<int> integers(n);
-    lapack().dpocon(&lower, &size, const_cast<double*>(factor), &size, &one, &reciprocal, work.data(), integers.data(), &info);
-    // Not a number where the matrix was none.
+    lapack().dpocon(&lower, &size, const_cast<double*>(factor), &size, &one, &reciprocal, work.data(), integers.data(),
+                    &info);
     return info == 0 && reciprocal > 0 ? 1.0 / reciprocal : std::numeric_limits<double>::infinity();
 }
 

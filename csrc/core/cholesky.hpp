@@ -7,8 +7,8 @@ namespace fasthdmr {
 
 // Replaces a symmetric matrix by its factor; false where there is none.
 bool cholesky(double* g, index n);
-// The 1-norm of the inverse of what was factored: for a unit diagonal, at most the square of the condition of the columns
-// whose products were factored, and at least that of the reciprocal of their least singular value.
+// LAPACK's estimate of the 1-norm of the inverse of what was factored: for products of columns of unit norm, about the
+// inverse square of their least singular value. Infinite where it cannot be told.
 double inverse_norm(const double* factor, index n);
 // b <- the solution of g x = b
 void solve_factored(const double* factor, index n, double* b);

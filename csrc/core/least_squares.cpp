@@ -10,8 +10,8 @@ namespace fasthdmr {
 
 namespace {
 
-// Where the inverse of the products is smaller, their rounding leaves a solution with nine digits, and one correction is
-// enough for all that a QR would give.
+// Where the inverse of the products is smaller, their rounding leaves a solution nine digits, and one correction is enough
+// for all that a QR would give.
 constexpr double kLargestInverse = 1e6;
 
 }  // namespace
@@ -59,8 +59,8 @@ std::vector<double> LeastSquares::solve(const std::vector<index>& columns, index
     return solutions;
 }
 
-std::vector<double> LeastSquares::by_products(const Buffer<double>& factor, const std::vector<index>& columns, index rows,
-                                              const double* rhs) const {
+std::vector<double> LeastSquares::by_products(const Buffer<double>& factor, const std::vector<index>& columns,
+                                              index rows, const double* rhs) const {
     const index n = index(columns.size());
     std::vector<double> left(rhs, rhs + rows), step(n), solution(n, 0.0);
     for (int round = 0; round < 2; ++round) {
@@ -86,7 +86,8 @@ std::vector<double> LeastSquares::by_pivoted_qr(const std::vector<index>& column
     lapack().dgelsy(&m, &n, &nrhs, a.data(), &m, b.data(), &ld, pivots.data(), &tolerance, &rank, &size, &query, &info);
     Buffer<double> work(std::max<index>(1, index(size)));
     int length = int(work.size());
-    lapack().dgelsy(&m, &n, &nrhs, a.data(), &m, b.data(), &ld, pivots.data(), &tolerance, &rank, work.data(), &length, &info);
+    lapack().dgelsy(&m, &n, &nrhs, a.data(), &m, b.data(), &ld, pivots.data(), &tolerance, &rank, work.data(), &length,
+                    &info);
     if (info != 0) throw Error("dgelsy failed: " + std::to_string(info));
     std::vector<double> solution(columns.size() * count);
     for (index c = 0; c < count; ++c)

@@ -17,8 +17,8 @@ public:
     double spread(index column) const { return spread_[column]; }
 
     // Coefficients of the least squares of right-hand sides (count of them, each `rows` long, the rows of R after the
-    // first) on columns of R with a spread, none of them longer. Of least norm for the scaled columns where they depend on
-    // each other, so that equals share equally.
+    // first) on columns of R with a spread, none of them longer. Of least norm for the scaled columns where they depend
+    // on each other, so that equals share equally.
     std::vector<double> solve(const std::vector<index>& columns, index rows, const double* rhs, index count) const;
 
     // Numerical rank of all columns, the constant included.
@@ -28,7 +28,8 @@ private:
     const double* unit(index column) const { return unit_.data() + (column - 1) * n_; }
     std::vector<double> by_products(const Buffer<double>& factor, const std::vector<index>& columns, index rows,
                                     const double* rhs) const;
-    std::vector<double> by_pivoted_qr(const std::vector<index>& columns, index rows, const double* rhs, index count) const;
+    std::vector<double> by_pivoted_qr(const std::vector<index>& columns, index rows, const double* rhs,
+                                      index count) const;
 
     index n_;
     double tolerance_;
