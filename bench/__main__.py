@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from bench.problems import accuracy, spans, trees
+from bench.problems import accuracy, spans, trees, triangle
 
-PROBLEMS = {"trees": trees.run, "accuracy": accuracy.run, "spans": spans.run}
+PROBLEMS = {"trees": trees.run, "accuracy": accuracy.run, "spans": spans.run, "triangle": triangle.run}
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from bench import data, models, report
 from bench.contenders import interpret_ebm, numpy_reference, salib_hdmr, shap_interactions, treehfd
 from bench.paper import cali, ishigami, rf_claim, scsa_ishi
 from bench.paper.options import Options
-from bench.problems import accuracy, accuracy_rivals, spans, trees
+from bench.problems import accuracy, accuracy_rivals, spans, trees, triangle
 from bench.runner import Contender, measure
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "algebra.json").read_text())
@@ -271,3 +271,27 @@ def test_the_operations_of_the_spans():
     # Five columns with the constant: 15 products and 5 with the output, a multiplication and an addition each.
     assert spans.operations([(0,)], n_rows=10) == 10 * 2 * (15 + 5)
     assert spans.operations([(0,), (1,), (0, 1)], n_rows=1) == 2 * (25 * 26 / 2 + 25)
+
+
+def test_the_table_of_the_triangle(sample, monkeypatch, capsys):
+    X, y = np.tile(sample[0], (7, 1)), np.tile(sample[1], 7)
+    X += 0.1 * np.random.default_rng(1).standard_normal(X.shape)
+    monkeypatch.setattr(triangle, "california", lambda: (X, y, ()))
+    monkeypatch.setattr(triangle, "boosted", lambda X, y, n_trees: models.boosted(X, y, n_trees=10))
+    triangle.run(quick=True, repeats=1)
+    out = capsys.readouterr().out
+    assert out.count("  ours  ") == out.count("  dgeqrf  ") == 2
+    assert out.count("at most 64: OK") == 2 and "failed" not in out
+
+
+def test_the_exact_triangle_is_more_exact():
+    design = triangle.with_ones(triangle.synthetic(200, 6, 1e6))
+    exact = triangle.exact_triangle(design)
+    error = np.abs(exact.T @ exact - design.T.astype(np.longdouble) @ design).max() / np.abs(exact).max() ** 2
+    assert error < 10 * np.finfo(np.longdouble).eps
+    condition = triangle.condition_of(design)
+    R = np.linalg.qr(design, mode="r")
+    R *= np.where(np.diag(R) < 0, -1.0, 1.0)[:, None]
+    assert triangle.error(R, exact, condition) < 10
+    R[0, 1] *= 1 + 1e-6  # where eps times the condition is 2e-10
+    assert triangle.error(R, exact, condition) > 100

@@ -22,7 +22,7 @@ py::dict top_down_arrays(const FortranDoubles& r, const std::vector<Subspace>& s
     {
         py::gil_scoped_release release;
         result = top_down(measure, beta_, n_threads);
-        rank = numerical_rank(measure);
+        rank = measure.columns.rank();
     }
     py::dict out = to_dict(result);
     out["rank"] = rank;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cholesky.hpp"
 #include "lapack.hpp"
 
 namespace fasthdmr {
@@ -59,10 +60,7 @@ Gram::Gram(std::vector<double> g, index n, double ridge) : n_(n), damped_(ridge 
         return;
     }
     for (index i = 0; i < n_; ++i) factor_[i * n_ + i] += scale_[i] == 0 ? 1.0 : damped_ ? 0.0 : kWeak;
-    char lower = 'L';
-    int size = int(n_), info = 0;
-    if (n_ > 0) lapack().dpotrf(&lower, &size, factor_.data(), &size, &info);
-    if (info != 0) throw Error("dpotrf failed: " + std::to_string(info));
+    if (!cholesky(factor_.data(), n_)) throw Error("a regularised matrix has no Cholesky factor");
 }
 
 std::vector<double> Gram::solve(const std::vector<double>& b) const {
@@ -88,12 +86,10 @@ std::vector<double> Gram::by_eigenvectors(const std::vector<double>& b) const {
 std::vector<double> Gram::by_cholesky(const std::vector<double>& b) const {
     std::vector<double> x(n_, 0.0), left = b;
     const double size = largest(left);
-    char lower = 'L';
-    int n = int(n_), one = 1, info = 0;
     double before = 2 * size / kSlow, now = size;
     for (int step = 0; step < kSteps && now > kDone * size && now < kSlow * before; ++step) {
         std::vector<double> change = left;
-        lapack().dpotrs(&lower, &n, &one, const_cast<double*>(factor_.data()), &n, change.data(), &n, &info);
+        solve_factored(factor_.data(), n_, change.data());
         for (index i = 0; i < n_; ++i) x[i] += change[i];
         for (index i = 0; i < n_; ++i) {
             double sum = 0.0;

@@ -1,34 +1,12 @@
 #include "hierarchy.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
-#include "lapack.hpp"
 #include "parallel.hpp"
 
 namespace fasthdmr {
 
 namespace {
-
-double norm(const double* v, index n) {
-    double sum = 0.0;
-    for (index i = 0; i < n; ++i) sum += v[i] * v[i];
-    return std::sqrt(sum);
-}
-
-double dot(const double* a, const double* b, index n) {
-    double sum = 0.0;
-    for (index i = 0; i < n; ++i) sum += a[i] * b[i];
-    return sum;
-}
-
-// Norm of a centred column, or 0 for one that is constant up to rounding: only its mean matters then.
-double spread(const Measure& m, index column) {
-    const double* r = m.r + column * m.p;
-    const double centred = norm(r + 1, column);
-    return centred > m.tolerance * std::abs(r[0]) ? centred : 0.0;
-}
 
 // The columns of all proper subsets of a subspace, the constant excepted.
 std::vector<index> lower_columns(const Measure& m, index s) {
@@ -37,35 +15,9 @@ std::vector<index> lower_columns(const Measure& m, index s) {
     for (index v = 0; v < s && m.subspaces[v].size() < u.size(); ++v) {
         if (!std::includes(u.begin(), u.end(), m.subspaces[v].begin(), m.subspaces[v].end())) continue;
         for (index j = m.column_begin[v]; j < m.column_begin[v + 1]; ++j)
-            if (spread(m, j) > 0) columns.push_back(j);
+            if (m.columns.spread(j) > 0) columns.push_back(j);
     }
     return columns;
-}
-
-// Centred least squares of right-hand sides (count of them, `rows` long, overwritten) on columns of R. Columns are
-// scaled to unit norm and the solution is the one of least norm there, so that equals share equally.
-std::vector<double> least_squares(const Measure& m, const std::vector<index>& columns, index rows, double* rhs, index count) {
-    int n = int(columns.size()), rows_ = int(rows), nrhs = int(count), ld = std::max(rows_, n), rank = 0, info = 0, query = -1;
-    std::vector<double> solution(columns.size() * count);
-    if (n == 0 || count == 0) return solution;
-    Buffer<double> a(rows * n);
-    std::vector<double> scale(n);
-    for (int k = 0; k < n; ++k) {
-        const double* r = m.r + columns[k] * m.p + 1;
-        scale[k] = 1.0 / spread(m, columns[k]);
-        for (index i = 0; i < rows; ++i) a[k * rows + i] = i < columns[k] ? r[i] * scale[k] : 0.0;
-    }
-    std::vector<int> pivots(n, 0);
-    double tolerance = m.tolerance, size = 0.0;
-    lapack().dgelsy(&rows_, &n, &nrhs, a.data(), &rows_, rhs, &ld, pivots.data(), &tolerance, &rank, &size, &query, &info);
-    Buffer<double> work(std::max<index>(1, index(size)));
-    int length = int(work.size());
-    lapack().dgelsy(&rows_, &n, &nrhs, a.data(), &rows_, rhs, &ld, pivots.data(), &tolerance, &rank, work.data(), &length,
-                    &info);
-    if (info != 0) throw Error("dgelsy failed: " + std::to_string(info));
-    for (index c = 0; c < count; ++c)
-        for (int k = 0; k < n; ++k) solution[c * n + k] = rhs[c * ld + k] * scale[k];
-    return solution;
 }
 
 // Sum of columns of R times coefficients.
@@ -86,11 +38,11 @@ Purified purify(const Measure& m, index s, const double* coefficients) {
     Purified result;
     result.lower = lower_columns(m, s);
     const index begin = m.column_begin[s], end = m.column_begin[s + 1];
-    std::vector<double> y(std::max<index>(end, index(result.lower.size()) + 1));
+    std::vector<double> y(end);
     for (index j = begin; j < end; ++j)
         for (index i = 0; i <= j; ++i) y[i] += coefficients[j] * m.r[j * m.p + i];
     result.mean = y[0];
-    result.pushed = least_squares(m, result.lower, end - 1, y.data() + 1, 1);
+    result.pushed = m.columns.solve(result.lower, end - 1, y.data() + 1, 1);
     for (std::size_t k = 0; k < result.lower.size(); ++k) result.mean -= result.pushed[k] * m.r[result.lower[k] * m.p];
     return result;
 }
@@ -113,7 +65,7 @@ void append(Components& all, double constant, const Purified& purified, index be
 
 Measure make_measure(const double* r, index p, std::vector<Subspace> subspaces, const std::vector<index>& column_subspace,
                      double tolerance) {
-    Measure m{r, p, std::move(subspaces), {1}, tolerance};
+    Measure m{r, p, std::move(subspaces), {1}, LeastSquares(r, p, tolerance)};
     const index n_subspaces = index(m.subspaces.size());
     if (index(column_subspace.size()) != p - 1) throw Error("the triangle must have one column more than the dictionary");
     for (index s = 0; s + 1 < n_subspaces; ++s)
@@ -171,11 +123,10 @@ void eta_matrix(const Measure& m, double* a, int n_threads) {
     parallel_for(index(m.subspaces.size()), n_threads, [&](index s) {
         const index begin = m.column_begin[s], end = m.column_begin[s + 1], rows = end - 1;
         const std::vector<index> lower = lower_columns(m, s);
-        const index leading = std::max<index>(rows, index(lower.size()));
-        Buffer<double> rhs(leading * (end - begin), 0.0);
+        Buffer<double> rhs(rows * (end - begin), 0.0);
         for (index j = begin; j < end; ++j)
-            for (index i = 0; i < j; ++i) rhs[(j - begin) * leading + i] = m.r[j * m.p + 1 + i];
-        const std::vector<double> c = least_squares(m, lower, rows, rhs.data(), end - begin);
+            for (index i = 0; i < j; ++i) rhs[(j - begin) * rows + i] = m.r[j * m.p + 1 + i];
+        const std::vector<double> c = m.columns.solve(lower, rows, rhs.data(), end - begin);
         for (index j = begin; j < end; ++j) {
             double* eta = a + j * m.p;
             eta[j] = 1.0;
@@ -193,28 +144,6 @@ void solve_nu(const Measure& m, const double* a, const double* beta, double* nu)
     std::copy(beta, beta + m.p, nu);
     for (index j = m.p - 1; j > 0; --j)
         for (index i = 0; i < j; ++i) nu[i] -= a[j * m.p + i] * nu[j];
-}
-
-index numerical_rank(const Measure& m) {
-    int n = int(m.p), info = 0, query = -1;
-    Buffer<double> a(m.p * m.p, 0.0);
-    a[0] = 1.0;
-    for (index j = 1; j < m.p; ++j) {
-        const double size = spread(m, j);
-        if (size > 0)
-            for (index i = 1; i <= j; ++i) a[j * m.p + i] = m.r[j * m.p + i] / size;
-    }
-    std::vector<int> pivots(n, 0);
-    std::vector<double> tau(n);
-    double size = 0.0;
-    lapack().dgeqp3(&n, &n, a.data(), &n, pivots.data(), tau.data(), &size, &query, &info);
-    Buffer<double> work(std::max<index>(1, index(size)));
-    int length = int(work.size());
-    lapack().dgeqp3(&n, &n, a.data(), &n, pivots.data(), tau.data(), work.data(), &length, &info);
-    if (info != 0) throw Error("dgeqp3 failed: " + std::to_string(info));
-    index rank = 0;
-    while (rank < m.p && std::abs(a[rank * m.p + rank]) > m.tolerance) ++rank;
-    return rank;
 }
 
 }  // namespace fasthdmr

@@ -5,6 +5,7 @@
 
 #include "dictionary.hpp"
 #include "groups.hpp"
+#include "least_squares.hpp"
 
 namespace fasthdmr {
 
@@ -15,9 +16,10 @@ struct Measure {
     index p;
     std::vector<Subspace> subspaces;
     std::vector<index> column_begin;  // subspace s owns columns column_begin[s]:column_begin[s + 1], counted from 1
-    double tolerance;                 // relative, for numerical ranks
+    LeastSquares columns;
 };
 
+// The tolerance is relative, for numerical ranks.
 Measure make_measure(const double* r, index p, std::vector<Subspace> subspaces, const std::vector<index>& column_subspace,
                      double tolerance);
 
@@ -35,8 +37,5 @@ Decomposition top_down(const Measure& measure, const double* beta, int n_threads
 // The paper's form: A (p x p, column-major, the eta as columns) and nu from A nu = beta.
 void eta_matrix(const Measure& measure, double* a, int n_threads);
 void solve_nu(const Measure& measure, const double* a, const double* beta, double* nu);
-
-// Numerical rank of all columns, the constant included.
-index numerical_rank(const Measure& measure);
 
 }  // namespace fasthdmr

@@ -1,5 +1,5 @@
-// The LAPACK routines the core calls. Whoever loads the core hands them over: SciPy's own, so that there is no second
-// BLAS in the process. Fortran conventions: everything by address, column-major, integers are int.
+// The LAPACK and BLAS routines the core calls. Whoever loads the core hands them over: SciPy's own, so that there is no
+// second BLAS in the process. Fortran conventions: everything by address, column-major, integers are int.
 #pragma once
 
 namespace fasthdmr {
@@ -16,8 +16,14 @@ struct Lapack {
     // Cholesky factor, and the solution with it.
     void (*dpotrf)(char* uplo, int* n, double* a, int* lda, int* info);
     void (*dpotrs)(char* uplo, int* n, int* nrhs, double* a, int* lda, double* b, int* ldb, int* info);
+    // The reciprocal of the condition of what dpotrf has factored.
+    void (*dpocon)(char* uplo, int* n, double* a, int* lda, double* anorm, double* rcond, double* work, int* iwork,
+                   int* info);
     // Eigenvalues of a symmetric matrix, rising.
     void (*dsyev)(char* jobz, char* uplo, int* n, double* a, int* lda, double* w, double* work, int* lwork, int* info);
+    // The product of a matrix and its transpose, added.
+    void (*dsyrk)(char* uplo, char* trans, int* n, int* k, double* alpha, double* a, int* lda, double* beta, double* c,
+                  int* ldc);
 };
 
 const Lapack& lapack();

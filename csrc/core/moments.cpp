@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 
+#include "cholesky_qr.hpp"
 #include "parallel.hpp"
 
 namespace fasthdmr {
@@ -13,73 +14,127 @@ namespace {
 
 // Rows are cut into this many ranges whatever the number of threads: the triangle must not depend on it.
 constexpr index kRanges = 8;
+// Below this, reflections take no time, and the rounding of products has less to average over.
+constexpr index kFewRows = 1024;
+// Rows, a column, that tell the condition of all; not worth asking where they are more than one in kRowsAScout. The
+// inverse of their products is up to kScoutsExaggerate times too large.
+constexpr index kScouts = 2, kRowsAScout = 8;
+constexpr double kScoutsExaggerate = 4.0;
 
-Triangle one_triangle(const Dictionary& dictionary, const Sample& sample, const Rows& rows) {
-    const index b = dictionary.columns(), p = 1 + b + (sample.y ? 1 : 0);
-    Triangle result(p);
-    const index leading = std::min(kBlockRows, rows.count);
-    Buffer<double> block(p * leading);
-    for (index begin = 0; begin < rows.count; begin += kBlockRows) {
-        const Rows part = rows.slice(begin, std::min(kBlockRows, rows.count - begin));
-        std::fill(block.begin(), block.begin() + part.count, 1.0);
-        dictionary.fill(part, block.data() + leading, leading);
+// The rows of (1, B, y), weighted.
+struct Source {
+    const Dictionary& dictionary;
+    const Sample& sample;
+    index columns = 1 + dictionary.columns() + (sample.y ? 1 : 0);
+
+    void fill(const Rows& rows, double* block, index leading) const {
+        std::fill_n(block, rows.count, 1.0);
+        dictionary.fill(rows, block + leading, leading);
         if (sample.y)
-            for (index r = 0; r < part.count; ++r) block[(p - 1) * leading + r] = sample.y[part[r]];
-        if (sample.weight)
-            for (index r = 0; r < part.count; ++r) {
-                const double root = std::sqrt(sample.weight[part[r]]);
-                for (index j = 0; j < p; ++j) block[j * leading + r] *= root;
-            }
-        result.absorb(block.data(), part.count, leading);
+            for (index r = 0; r < rows.count; ++r) block[(columns - 1) * leading + r] = sample.y[rows[r]];
+        if (!sample.weight) return;
+        Buffer<double> root(rows.count);
+        for (index r = 0; r < rows.count; ++r) root[r] = std::sqrt(sample.weight[rows[r]]);
+        for (index j = 0; j < columns; ++j)
+            for (index r = 0; r < rows.count; ++r) block[j * leading + r] *= root[r];
     }
-    result.fix_signs();
-    return result;
-}
+};
 
 // Merges what arrives in any order in the order of the ranges.
+template <class Sum>
 class OrderedMerge {
 public:
     explicit OrderedMerge(index count) : waiting_(count) {}
 
-    void add(index k, Triangle triangle) {
+    void add(index k, Sum sum) {
         std::lock_guard<std::mutex> lock(mutex_);
-        waiting_[k] = std::move(triangle);
+        waiting_[k] = std::move(sum);
         for (; next_ < index(waiting_.size()) && waiting_[next_]; ++next_) {
             if (next_ == 0) total_ = std::move(waiting_[0]);
             else total_->merge(std::move(*waiting_[next_]));
             waiting_[next_].reset();
         }
     }
-    Triangle take() { return std::move(*total_); }
+    Sum take() { return std::move(*total_); }
 
 private:
     std::mutex mutex_;
-    std::vector<std::optional<Triangle>> waiting_;
-    std::optional<Triangle> total_;
+    std::vector<std::optional<Sum>> waiting_;
+    std::optional<Sum> total_;
     index next_ = 0;
 };
+
+// Absorbs blocks of all rows into sums that start empty, a range with at least `least` blocks each.
+template <class Sum>
+Sum absorbed(const Source& source, const Rows& rows, const Sum& empty, index least, int n_threads) {
+    const index blocks = (rows.count + kBlockRows - 1) / kBlockRows;
+    const index ranges = std::max<index>(1, std::min(kRanges, blocks / least));
+    OrderedMerge<Sum> merge(ranges);
+    parallel_for(ranges, n_threads, [&](index k) {
+        const index last = std::min(rows.count, blocks * (k + 1) / ranges * kBlockRows);
+        const index leading = std::min(kBlockRows, rows.count);
+        Sum sum = empty;
+        Buffer<double> block(source.columns * leading);
+        for (index begin = blocks * k / ranges * kBlockRows; begin < last; begin += kBlockRows) {
+            const Rows part = rows.slice(begin, std::min(kBlockRows, last - begin));
+            source.fill(part, block.data(), leading);
+            sum.absorb(block.data(), part.count, leading);
+        }
+        merge.add(k, std::move(sum));
+    });
+    return merge.take();
+}
+
+Triangle by_reflections(const Source& source, const Rows& rows, int n_threads) {
+    constexpr index blocks_a_merge = 4;  // it costs as much as absorbing one
+    Triangle result = absorbed(source, rows, Triangle(source.columns), blocks_a_merge, n_threads);
+    result.fix_signs();
+    return result;
+}
+
+CholeskyQr products(const Source& source, const Rows& rows, int n_threads) {
+    return absorbed(source, rows, CholeskyQr(source.columns), 1, n_threads);
+}
+
+// One row of each of `count` equal stretches, its place in them never twice the same: rows may be periodic.
+std::vector<index> spread(const Rows& rows, index count) {
+    constexpr double golden = 0.6180339887498949;
+    std::vector<index> chosen;
+    for (index k = 0; k < count; ++k) {
+        const double place = double(k) * golden, part = place - std::floor(place);
+        chosen.push_back(rows[index((double(k) + part) * double(rows.count) / double(count))]);
+    }
+    return chosen;
+}
+
+// Whether a few rows say that products are out of the question: then a pass over all is saved.
+bool is_hopeless(const Source& source, const Rows& rows, int n_threads) {
+    const index scouts = kScouts * source.columns;
+    if (rows.count < kRowsAScout * scouts) return false;
+    const std::vector<index> chosen = spread(rows, scouts);
+    return !products(source, {0, 1, scouts, chosen.data()}, n_threads)
+                .triangle(kScoutsExaggerate * CholeskyQr::kLargestInverse);
+}
+
+// By products where their condition allows it, else by reflections. The y is a column like the others: where the others
+// all but tell it, what is left of it needs reflections.
+Triangle triangle_of(const Source& source, const Rows& rows, int n_threads) {
+    if (rows.count >= std::max(kFewRows, source.columns) && !is_hopeless(source, rows, n_threads))
+        if (auto result = products(source, rows, n_threads).triangle()) return std::move(*result);
+    return by_reflections(source, rows, n_threads);
+}
 
 }  // namespace
 
 Triangle triangle(const Dictionary& dictionary, const Sample& sample, int n_threads) {
-    const index blocks = (sample.rows + kBlockRows - 1) / kBlockRows;
-    const index ranges = std::max<index>(1, std::min(kRanges, blocks / 4));
-    OrderedMerge merge(ranges);
-    parallel_for(ranges, n_threads, [&](index k) {
-        const index first = blocks * k / ranges * kBlockRows;
-        const index last = std::min(sample.rows, blocks * (k + 1) / ranges * kBlockRows);
-        merge.add(k, one_triangle(dictionary, sample, {first, 1, last - first}));
-    });
-    Triangle result = merge.take();
-    result.fix_signs();
-    return result;
+    return triangle_of({dictionary, sample}, {0, 1, sample.rows}, n_threads);
 }
 
 std::vector<Triangle> triangles(const Dictionary& dictionary, const Sample& sample, const std::vector<Rows>& parts,
                                 int n_threads) {
     std::vector<Triangle> result(parts.size(), Triangle(0));
     parallel_for(index(parts.size()), n_threads,
-                 [&](index k) { result[k] = one_triangle(dictionary, sample, parts[k]); });
+                 [&](index k) { result[k] = triangle_of({dictionary, sample}, parts[k], 1); });
     return result;
 }
 

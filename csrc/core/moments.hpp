@@ -1,4 +1,5 @@
-// One pass over the rows -> triangles of (1, B, y), weighted, for one or several parts of the data.
+// A pass over the rows -> triangles of (1, B, y), weighted, for one or several parts of the data. A second pass where the
+// columns turn out to depend on each other more than a few of the rows said.
 #pragma once
 
 #include <vector>

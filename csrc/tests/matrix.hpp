@@ -24,6 +24,13 @@ struct Matrix {
     }
 };
 
+inline Matrix with_ones(const Matrix& x) {
+    Matrix all(x.rows, x.columns + 1);
+    std::fill_n(all.column(0), x.rows, 1.0);
+    std::copy(x.values.begin(), x.values.end(), all.column(1));
+    return all;
+}
+
 struct StoredTable {
     std::vector<char> bytes;
     Table table;

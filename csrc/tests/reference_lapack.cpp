@@ -155,6 +155,27 @@ void dpotrs(char*, int* n, int* nrhs, double* a, int* lda, double* b, int* ldb, 
     }
 }
 
+// Column by column of the inverse, where LAPACK estimates.
+void dpocon(char* uplo, int* n, double* a, int* lda, double* anorm, double* rcond, double*, int*, int* info) {
+    double largest = 0.0;
+    for (int j = 0; j < *n; ++j) {
+        Vector x(*n, 0.0);
+        x[j] = 1.0;
+        int one = 1;
+        dpotrs(uplo, n, &one, a, lda, x.data(), n, info);
+        double sum = 0.0;
+        for (const double value : x) sum += std::abs(value);
+        largest = std::max(largest, sum);
+    }
+    *rcond = *n > 0 ? 1.0 / (*anorm * largest) : 1.0;
+}
+
+// The lower triangle of C, with A'A added: the one case that the core needs.
+void dsyrk(char*, char*, int* n, int* k, double*, double* a, int* lda, double*, double* c, int* ldc) {
+    for (int j = 0; j < *n; ++j)
+        for (int i = j; i < *n; ++i) c[j * *ldc + i] += dot(a + i * *lda, a + j * *lda, *k);
+}
+
 // (x, y) <- (c x - s y, s x + c y), element by element.
 void rotate(double* x, double* y, int n, int step, double c, double s) {
     for (int k = 0; k < n; ++k) {
@@ -212,6 +233,6 @@ void dsyev(char* jobz, char*, int* n_, double* a, int* lda, double* w, double* w
 
 }  // namespace
 
-Lapack reference_lapack() { return {dtpqrt, dgelsy, dgeqp3, dpotrf, dpotrs, dsyev}; }
+Lapack reference_lapack() { return {dtpqrt, dgelsy, dgeqp3, dpotrf, dpotrs, dpocon, dsyev, dsyrk}; }
 
 }  // namespace fasthdmr

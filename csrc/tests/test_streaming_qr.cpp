@@ -17,13 +17,6 @@ Matrix random_matrix(Random& random, index rows, index columns) {
     return x;
 }
 
-Matrix with_ones(const Matrix& x) {
-    Matrix all(x.rows, x.columns + 1);
-    std::fill_n(all.column(0), x.rows, 1.0);
-    std::copy(x.values.begin(), x.values.end(), all.column(1));
-    return all;
-}
-
 ArrayDictionary dictionary_of(const Matrix& x) { return {x.table(), {{0}}, std::vector<index>(x.columns, 0)}; }
 
 Matrix as_matrix(const Triangle& triangle) {

@@ -1,8 +1,9 @@
 # cython: language_level=3, freethreading_compatible=True
-"""SciPy's LAPACK, handed to the C++ core as a table of function pointers."""
+"""SciPy's LAPACK and BLAS, handed to the C++ core as a table of function pointers."""
 
 from cpython.pycapsule cimport PyCapsule_New
-from scipy.linalg.cython_lapack cimport dgelsy, dgeqp3, dpotrf, dpotrs, dsyev, dtpqrt
+from scipy.linalg.cython_blas cimport dsyrk
+from scipy.linalg.cython_lapack cimport dgelsy, dgeqp3, dpocon, dpotrf, dpotrs, dsyev, dtpqrt
 
 
 cdef extern from "lapack.hpp" namespace "fasthdmr":
@@ -13,7 +14,9 @@ cdef extern from "lapack.hpp" namespace "fasthdmr":
         void (*dgeqp3)(int*, int*, double*, int*, int*, double*, double*, int*, int*) noexcept nogil
         void (*dpotrf)(char*, int*, double*, int*, int*) noexcept nogil
         void (*dpotrs)(char*, int*, int*, double*, int*, double*, int*, int*) noexcept nogil
+        void (*dpocon)(char*, int*, double*, int*, double*, double*, double*, int*, int*) noexcept nogil
         void (*dsyev)(char*, char*, int*, double*, int*, double*, double*, int*, int*) noexcept nogil
+        void (*dsyrk)(char*, char*, int*, int*, double*, double*, int*, double*, double*, int*) noexcept nogil
 
 
 cdef Lapack table
@@ -22,6 +25,8 @@ table.dgelsy = dgelsy
 table.dgeqp3 = dgeqp3
 table.dpotrf = dpotrf
 table.dpotrs = dpotrs
+table.dpocon = dpocon
 table.dsyev = dsyev
+table.dsyrk = dsyrk
 
 routines = PyCapsule_New(&table, NULL, NULL)

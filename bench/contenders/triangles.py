@@ -1,0 +1,58 @@
+"""Ways to R of a QR of (1, B), on one core: ours, LAPACK's, and products without a look at the condition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.linalg import lapack
+from threadpoolctl import threadpool_limits
+
+from bench.runner import Arrays, Contender
+from fasthdmr import _core
+
+
+def ours(columns: np.ndarray, design: np.ndarray) -> np.ndarray:
+    """Do what a fit does, with columns that are there."""
+    return _core.array_triangle(columns, weight=None, y=None, n_threads=1)[0]
+
+
+def dgeqrf(columns: np.ndarray, design: np.ndarray) -> np.ndarray:
+    """Call LAPACK's blocked QR by reflections, without Q."""
+    width = design.shape[1]
+    return np.triu(lapack.dgeqrf(design, lwork=64 * width)[0][:width])
+
+
+def numpy_qr(columns: np.ndarray, design: np.ndarray) -> np.ndarray:
+    """Do the same through NumPy."""
+    return np.linalg.qr(design, mode="r")
+
+
+def plain_products(columns: np.ndarray, design: np.ndarray) -> np.ndarray:
+    """Factor the products, whatever their condition."""
+    return np.linalg.cholesky(design.T @ design).T
+
+
+WAYS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "ours": ours,
+    "dgeqrf": dgeqrf,
+    "numpy.linalg.qr": numpy_qr,
+    "Gram, Cholesky": plain_products,
+}
+
+
+def contenders(columns: np.ndarray, design: np.ndarray, stage: str) -> list[Contender]:
+    """Return a row for each way; the design (1, B) is there for those that need it."""
+
+    def running(way: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Callable[[Any], np.ndarray]:
+        def run(_: Any) -> np.ndarray:
+            with threadpool_limits(1, user_api="blas"):
+                return way(columns, design)
+
+        return run
+
+    def summary(R: np.ndarray) -> Arrays:
+        return {"R": R * np.where(np.diag(R) < 0, -1.0, 1.0)[:, None]}
+
+    return [Contender(name, stage, run=running(way), summary=summary) for name, way in WAYS.items()]

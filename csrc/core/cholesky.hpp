@@ -1,0 +1,16 @@
+// Cholesky factors, and whether they can be trusted. Matrices are n x n, column-major, lower.
+#pragma once
+
+#include "types.hpp"
+
+namespace fasthdmr {
+
+// Replaces a symmetric matrix by its factor; false where there is none.
+bool cholesky(double* g, index n);
+// LAPACK's estimate of the 1-norm of the inverse of what was factored: for products of columns of unit norm, about the
+// inverse square of their least singular value. Infinite where it cannot be told.
+double inverse_norm(const double* factor, index n);
+// b <- the solution of g x = b
+void solve_factored(const double* factor, index n, double* b);
+
+}  // namespace fasthdmr

@@ -1,0 +1,51 @@
+#include "cholesky_qr.hpp"
+
+#include <cmath>
+
+#include "cholesky.hpp"
+#include "lapack.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+// Squares below this may have lost digits to underflow.
+constexpr double kLeastSquare = 1e-250;
+
+// Scales a symmetric matrix (its lower triangle) to a unit diagonal; whether its diagonal allows it.
+bool scale_to_unit(Buffer<double>& g, index n, std::vector<double>& norms) {
+    for (index j = 0; j < n; ++j) {
+        if (!(g[j * n + j] > kLeastSquare)) return false;
+        norms.push_back(std::sqrt(g[j * n + j]));
+    }
+    for (index j = 0; j < n; ++j)
+        for (index i = j; i < n; ++i) g[j * n + i] /= norms[i] * norms[j];
+    return true;
+}
+
+}  // namespace
+
+void CholeskyQr::absorb(double* block, index rows, index leading) {
+    char lower = 'L', transposed = 'T';
+    int n = int(n_), m = int(rows), ld = int(leading);
+    double one = 1.0;
+    if (rows == 0 || n_ == 0) return;
+    lapack().dsyrk(&lower, &transposed, &n, &m, &one, block, &ld, &one, products_.data(), &n);
+}
+
+void CholeskyQr::merge(const CholeskyQr& other) {
+    for (std::size_t k = 0; k < products_.size(); ++k) products_[k] += other.products_[k];
+}
+
+std::optional<Triangle> CholeskyQr::triangle(double largest_inverse) const {
+    Buffer<double> g = products_;
+    std::vector<double> norms;
+    if (!scale_to_unit(g, n_, norms)) return {};
+    if (!cholesky(g.data(), n_) || inverse_norm(g.data(), n_) > largest_inverse) return {};
+    Triangle result(n_);
+    for (index j = 0; j < n_; ++j)
+        for (index i = 0; i <= j; ++i) result.at(i, j) = g[i * n_ + j] * norms[j];
+    return result;
+}
+
+}  // namespace fasthdmr

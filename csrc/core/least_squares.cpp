@@ -1,0 +1,115 @@
+#include "least_squares.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cholesky.hpp"
+#include "lapack.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+// Where the inverse of the products is smaller, their rounding leaves a solution nine digits, and one correction is enough
+// for all that a QR would give.
+constexpr double kLargestInverse = 1e6;
+
+}  // namespace
+
+// Four sums at a time: one alone would wait for each of its additions.
+double dot(const double* a, const double* b, index n) {
+    double sums[4] = {0.0, 0.0, 0.0, 0.0};
+    index i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (index k = 0; k < 4; ++k) sums[k] += a[i + k] * b[i + k];
+    for (; i < n; ++i) sums[0] += a[i] * b[i];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+LeastSquares::LeastSquares(const double* r, index p, double tolerance)
+    : n_(p - 1), tolerance_(tolerance), spread_(p, 0.0), unit_(n_ * n_, 0.0), products_(n_ * n_, 0.0) {
+    for (index j = 1; j < p; ++j) {
+        const double* column = r + j * p;
+        const double centred = std::sqrt(dot(column + 1, column + 1, j));
+        if (!(centred > tolerance * std::abs(column[0]))) continue;
+        spread_[j] = centred;
+        for (index i = 0; i < j; ++i) unit_[(j - 1) * n_ + i] = column[i + 1] / centred;
+    }
+    char lower = 'L', transposed = 'T';
+    int n = int(n_);
+    double one = 1.0;
+    if (n > 0) lapack().dsyrk(&lower, &transposed, &n, &n, &one, unit_.data(), &n, &one, products_.data(), &n);
+    Buffer<double> factor = products_;
+    well_conditioned_ = cholesky(factor.data(), n_) && inverse_norm(factor.data(), n_) <= kLargestInverse;
+}
+
+std::vector<double> LeastSquares::solve(const std::vector<index>& columns, index rows, const double* rhs,
+                                        index count) const {
+    const index n = index(columns.size());
+    Buffer<double> g(n * n);
+    for (index k = 0; k < n; ++k)
+        for (index i = k; i < n; ++i) g[k * n + i] = products_[(columns[k] - 1) * n_ + columns[i] - 1];
+    if (!cholesky(g.data(), n) || !(well_conditioned_ || inverse_norm(g.data(), n) <= kLargestInverse))
+        return by_pivoted_qr(columns, rows, rhs, count);
+    std::vector<double> solutions;
+    for (index c = 0; c < count; ++c) {
+        const std::vector<double> solution = by_products(g, columns, rows, rhs + c * rows);
+        solutions.insert(solutions.end(), solution.begin(), solution.end());
+    }
+    return solutions;
+}
+
+std::vector<double> LeastSquares::by_products(const Buffer<double>& factor, const std::vector<index>& columns,
+                                              index rows, const double* rhs) const {
+    const index n = index(columns.size());
+    std::vector<double> left(rhs, rhs + rows), step(n), solution(n, 0.0);
+    for (int round = 0; round < 2; ++round) {
+        for (index k = 0; k < n; ++k) step[k] = dot(unit(columns[k]), left.data(), columns[k]);
+        solve_factored(factor.data(), n, step.data());
+        for (index k = 0; k < n; ++k) {
+            solution[k] += step[k];
+            for (index i = 0; i < columns[k]; ++i) left[i] -= step[k] * unit(columns[k])[i];
+        }
+    }
+    for (index k = 0; k < n; ++k) solution[k] /= spread_[columns[k]];
+    return solution;
+}
+
+std::vector<double> LeastSquares::by_pivoted_qr(const std::vector<index>& columns, index rows, const double* rhs,
+                                                index count) const {
+    int n = int(columns.size()), m = int(rows), nrhs = int(count), ld = std::max(m, n), rank = 0, info = 0, query = -1;
+    Buffer<double> a(rows * n), b(ld * count);
+    for (int k = 0; k < n; ++k) std::copy_n(unit(columns[k]), rows, a.data() + k * rows);
+    for (index c = 0; c < count; ++c) std::copy_n(rhs + c * rows, rows, b.data() + c * ld);
+    std::vector<int> pivots(n, 0);
+    double tolerance = tolerance_, size = 0.0;
+    lapack().dgelsy(&m, &n, &nrhs, a.data(), &m, b.data(), &ld, pivots.data(), &tolerance, &rank, &size, &query, &info);
+    Buffer<double> work(std::max<index>(1, index(size)));
+    int length = int(work.size());
+    lapack().dgelsy(&m, &n, &nrhs, a.data(), &m, b.data(), &ld, pivots.data(), &tolerance, &rank, work.data(), &length,
+                    &info);
+    if (info != 0) throw Error("dgelsy failed: " + std::to_string(info));
+    std::vector<double> solution(columns.size() * count);
+    for (index c = 0; c < count; ++c)
+        for (int k = 0; k < n; ++k) solution[c * n + k] = b[c * ld + k] / spread_[columns[k]];
+    return solution;
+}
+
+index LeastSquares::rank() const {
+    if (well_conditioned_) return n_ + 1;
+    int n = int(n_), info = 0, query = -1;
+    Buffer<double> a = unit_;
+    std::vector<int> pivots(n, 0);
+    std::vector<double> tau(n);
+    double size = 0.0;
+    lapack().dgeqp3(&n, &n, a.data(), &n, pivots.data(), tau.data(), &size, &query, &info);
+    Buffer<double> work(std::max<index>(1, index(size)));
+    int length = int(work.size());
+    lapack().dgeqp3(&n, &n, a.data(), &n, pivots.data(), tau.data(), work.data(), &length, &info);
+    if (info != 0) throw Error("dgeqp3 failed: " + std::to_string(info));
+    index rank = 0;
+    while (rank < n_ && std::abs(a[rank * n_ + rank]) > tolerance_) ++rank;
+    return 1 + rank;
+}
+
+}  // namespace fasthdmr

@@ -1,0 +1,97 @@
+#include "least_squares.hpp"
+
+#include "exact.hpp"
+#include "harness.hpp"
+#include "streaming_qr.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+constexpr double kTolerance = 1e-12;
+
+// R of (1, x): the columns of x are 1 to x.columns.
+Triangle triangle_of(Matrix x) {
+    x = with_ones(x);
+    Triangle result(x.columns);
+    result.absorb(x.values.data(), x.rows, x.rows);
+    result.fix_signs();
+    return result;
+}
+
+LeastSquares problem(const Triangle& r) { return {r.data(), r.columns(), kTolerance}; }
+
+// What R says of a column, its mean left out.
+std::vector<double> centred(const Triangle& r, index column) {
+    return {r.data() + column * r.columns() + 1, r.data() + (column + 1) * r.columns()};
+}
+
+// The last column on some of the others, in higher precision.
+std::vector<double> exact_solution(const Triangle& r, const std::vector<index>& columns) {
+    const index n = index(columns.size()), rows = r.columns() - 1;
+    Matrix a(rows, n + 1);
+    for (index k = 0; k <= n; ++k) {
+        const std::vector<double> column = centred(r, k < n ? columns[k] : rows);
+        std::copy(column.begin(), column.end(), a.column(k));
+    }
+    const std::vector<Long> t = exact_triangle(a);
+    std::vector<Long> x(n);
+    for (index k = n; k-- > 0;) {
+        x[k] = t[n * (n + 1) + k];
+        for (index i = k + 1; i < n; ++i) x[k] -= t[i * (n + 1) + k] * x[i];
+        x[k] /= t[k * (n + 1) + k];
+    }
+    return {x.begin(), x.end()};
+}
+
+}  // namespace
+
+// By products where the columns allow it, as accurate as by QR: a few eps times the condition, which is about 1 / near.
+TEST(least_squares_error_grows_with_the_condition) {
+    for (const double near : {1.0, 1e-1, 1e-2, 3e-3, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10})
+        for (std::uint64_t seed = 80; seed < 85; ++seed) {
+            Matrix x = nearly_dependent(60, 9, near, seed);
+            const Triangle r = triangle_of(x);
+            const std::vector<double> rhs = centred(r, 9);
+            const double tolerance = 40 * 0x1p-52 / near;
+            const std::vector<index> all{1, 2, 3, 4, 5, 6, 7, 8}, some{1, 3, 6, 8};
+            CHECK_CLOSE(problem(r).solve(all, 9, rhs.data(), 1), exact_solution(r, all), tolerance);
+            // Of pairs that depend on each other one each: well-conditioned, though the whole is not.
+            CHECK_CLOSE(problem(r).solve(some, 9, rhs.data(), 1), exact_solution(r, some), 1e-13);
+            CHECK(problem(r).rank() == 10);
+        }
+}
+
+TEST(least_squares_of_several_right_hand_sides) {
+    for (const double near : {0.5, 1e-7}) {
+        const Triangle r = triangle_of(nearly_dependent(50, 7, near, 86));
+        std::vector<double> both = centred(r, 6);
+        const std::vector<double> second = centred(r, 7);
+        both.insert(both.end(), second.begin(), second.end());
+        const std::vector<index> columns{1, 2, 5};
+        std::vector<double> expected = problem(r).solve(columns, 7, both.data(), 1);
+        const std::vector<double> last = problem(r).solve(columns, 7, second.data(), 1);
+        expected.insert(expected.end(), last.begin(), last.end());
+        CHECK_CLOSE(problem(r).solve(columns, 7, both.data(), 2), expected, 1e-15 / near);
+        CHECK(problem(r).solve({}, 7, both.data(), 2).empty());
+    }
+}
+
+TEST(least_squares_shares_equally) {
+    Matrix x = nearly_dependent(40, 5, 0.5, 87);
+    for (index i = 0; i < 40; ++i) {
+        x(i, 1) = -4.0 * x(i, 0);
+        x(i, 3) = 7.0;
+    }
+    const Triangle r = triangle_of(x);
+    const LeastSquares columns = problem(r);
+    CHECK(columns.spread(4) == 0.0 && columns.spread(1) > 0.0);
+    CHECK(columns.rank() == 4);
+    const std::vector<double> rhs = centred(r, 5), solution = columns.solve({1, 2, 3}, 5, rhs.data(), 1);
+    CHECK_CLOSE(solution[0], -4.0 * solution[1], 1e-12);  // each half of what one alone would have
+    const std::vector<double> alone = columns.solve({1, 3}, 5, rhs.data(), 1);
+    CHECK_CLOSE(2.0 * solution[0], alone[0], 1e-12);
+    CHECK_CLOSE(solution[2], alone[1], 1e-12);
+}
+
+}  // namespace fasthdmr
