@@ -19,12 +19,15 @@ constexpr double kBuildCell = 1.2, kBuildBox = 25.0;
 
 double cell_time(std::uint64_t bytes) { return bytes < (32 << 10) ? 0.5 : bytes < (1 << 20) ? 0.9 : 2.5; }
 
+double walk_time(const Candidate& candidate) {
+    return kWalk * double(candidate.walks) + kDeepWalk * double(candidate.deep_walks);
+}
+
 // The time that tables save.
 double gain(const Tables& tables, const Candidate& candidate) {
-    const double walk = kWalk * double(candidate.walks) + kDeepWalk * double(candidate.deep_walks);
     const std::uint64_t mean_bytes = tables.bytes() / std::uint64_t(std::max<index>(tables.count(), 1));
     const double look_up = kPlace * double(tables.axes()) + cell_time(mean_bytes) * double(tables.count());
-    return (walk - look_up) * kRows - kBuildCell * double(tables.cells()) -
+    return (walk_time(candidate) - look_up) * kRows - kBuildCell * double(tables.cells()) -
            kBuildBox * double(candidate.boxes.size());
 }
 
@@ -36,7 +39,7 @@ std::vector<Tables> worthwhile_tables(const Thresholds& thresholds, const std::v
     std::vector<Tables> tables(count);
     std::vector<double> gains(count, 0.0);
     parallel_for(count, n_threads, [&](index k) {
-        if (candidates[k].boxes.empty()) return;
+        if (walk_time(candidates[k]) <= kPlace + cell_time(0)) return;
         tables[k] = Tables(thresholds, candidates[k].boxes);
         gains[k] = gain(tables[k], candidates[k]);
     });

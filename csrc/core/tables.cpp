@@ -20,10 +20,12 @@ Tables::Tables(const Thresholds& thresholds, const std::vector<Box>& boxes) {
             is_edge[entry->second][side.low] = is_edge[entry->second][side.high] = 1;
         }
     for (std::size_t k = 0; k < axes_.size(); ++k) {
+        std::vector<char>& edges = is_edge[k];
+        edges.front() = 0;
+        edges.back() = 1;
+        axes_[k].places.resize(edges.size());
         std::int32_t place = 0;
-        const std::size_t missing = is_edge[k].size() - 1;
-        for (std::size_t rank = 0; rank <= missing; ++rank)
-            axes_[k].places.push_back(place += rank > 0 && (is_edge[k][rank] || rank == missing));
+        for (std::size_t rank = 0; rank < edges.size(); ++rank) axes_[k].places[rank] = place += edges[rank];
     }
     // Boxes of one side come last: most find a table of two variables that has theirs.
     for (const std::int32_t sides : {2, 1})
