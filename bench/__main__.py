@@ -1,12 +1,24 @@
-"""Run the benchmark suite: `python -m bench [PROBLEM...] [--quick] [--repeats R]`."""
+"""Run the benchmark suite: `python -m bench [PROBLEM...] [--quick] [--repeats R] [--out DIRECTORY]`."""
 
 from __future__ import annotations
 
 import argparse
+from functools import partial
+from pathlib import Path
 
-from bench.problems import accuracy, spans, trees, triangle
+from bench.models import cache_directory
+from bench.problems import accuracy, deep, engines, scaling, spans, trees, triangle
 
-PROBLEMS = {"trees": trees.run, "accuracy": accuracy.run, "spans": spans.run, "triangle": triangle.run}
+PROBLEMS = {
+    "trees": trees.run,
+    "accuracy": accuracy.run,
+    "spans": spans.run,
+    "triangle": triangle.run,
+    "engines": engines.run,
+    "deep": deep.run,
+    "scaling": scaling.run,
+}
+REPEATS = {"engines": 9, "scaling": 3}  # 5 of the others
 
 
 def main() -> None:
@@ -14,14 +26,18 @@ def main() -> None:
     names = ", ".join(PROBLEMS)
     parser.add_argument("problems", nargs="*", metavar="PROBLEM", help=f"of {names}; all if none")
     parser.add_argument("--quick", action="store_true", help="fewer trees, rows or seeds")
-    parser.add_argument("--repeats", type=int, default=5, help="timed runs of each contender (default: 5)")
+    parser.add_argument("--repeats", type=int, help="timed runs of each contender (default: 5; engines 9, scaling 3)")
+    parser.add_argument("--out", type=Path, help="where the plot of scaling goes (default: the cache directory)")
     options = parser.parse_args()
-    if options.repeats < 1:
+    if options.repeats is not None and options.repeats < 1:
         parser.error("--repeats must be at least 1")
     if unknown := set(options.problems) - set(PROBLEMS):
         parser.error(f"no such problem: {', '.join(sorted(unknown))}; there are: {names}")
     for name in options.problems or PROBLEMS:
-        PROBLEMS[name](quick=options.quick, repeats=options.repeats)
+        run = PROBLEMS[name]
+        if name == "scaling":
+            run = partial(run, out=options.out or cache_directory())
+        run(quick=options.quick, repeats=options.repeats or REPEATS.get(name, 5))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -45,3 +46,17 @@ def boosted(X: np.ndarray, y: np.ndarray, *, depths: tuple[int, ...] = (1, 2, 3)
         fitted(GradientBoostingRegressor(n_estimators=n_trees, max_depth=depth, random_state=0), X, y)
         for depth in depths
     ]
+
+
+def converted(model: Any, kind: str, write: Callable[[Path], Any]) -> Path:
+    """Return the file that `write` makes of a fitted model, from the cache where it has been made before.
+
+    The kind names the format and all that the file depends on besides the model; it ends in the file's suffix.
+    """
+    path = cache_directory() / f"{type(model).__name__}-{joblib.hash(model)}-{kind}"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_name(f"{os.getpid()}-{path.name}")
+        write(unfinished)
+        unfinished.replace(path)
+    return path

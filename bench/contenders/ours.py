@@ -124,3 +124,38 @@ def surrogate(X: np.ndarray, y: np.ndarray, *, order: int, stage: str, limit: fl
         return {label(u).replace("f", "S"): np.array(S) for u, S in indices}
 
     return Contender("ours, HDMR()", stage, run, summary=summary, limit=limit)
+
+
+def engine(model: Any, X: np.ndarray, *, stage: str) -> list[Contender]:
+    """Return all columns of B, of a forest that is read or of the model itself, and the output."""
+    from fasthdmr import load_forest
+
+    def read() -> Any:
+        return load_forest(model)
+
+    def columns(by: str, n_jobs: int) -> Contender:
+        def run(forest: Any) -> Any:
+            return forest.group_features(X, by=by, n_jobs=n_jobs)
+
+        name = f"ours, B by {by}, {n_jobs} thread{'s'[: n_jobs - 1]}"
+        return Contender(name, stage, run, read, lambda B: {f"B by {by}": B})
+
+    def from_model(by: str) -> Contender:
+        def run(_: Any) -> Any:
+            return load_forest(model).group_features(X, by=by, n_jobs=1)
+
+        return Contender(f"ours, model to B by {by}", stage, run, summary=lambda B: {f"B by {by}": B})
+
+    rows = [columns(by, n_jobs) for n_jobs in (1, 2) for by in ("tree", "node")]
+    return [*rows, from_model("tree"), from_model("node"), output(model, X, stage=stage, n_jobs=1)]
+
+
+def output(model: Any, X: np.ndarray, *, stage: str, n_jobs: int) -> Contender:
+    """Return the output of a forest that is read."""
+    from fasthdmr import load_forest
+
+    def run(forest: Any) -> Any:
+        return forest.predict(X, n_jobs=n_jobs)
+
+    name = f"ours, predict, {n_jobs} thread{'s'[: n_jobs - 1]}"
+    return Contender(name, stage, run, lambda: load_forest(model), lambda found: {"output": found})

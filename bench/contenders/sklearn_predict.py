@@ -16,3 +16,15 @@ def contenders(models: list[Any], X: np.ndarray) -> list[Contender]:
         return sum(model.predict(X) for model in models)
 
     return [Contender("scikit-learn predict", "features", run=predict)]
+
+
+def engine(model: Any, X: np.ndarray, *, stage: str, n_jobs: int = 1) -> Contender:
+    """Return one model's own prediction, the reference of every output."""
+
+    def prepare() -> Any:
+        if hasattr(model, "n_jobs"):
+            model.n_jobs = n_jobs
+        return model
+
+    name = f"scikit-learn, {n_jobs} thread{'s'[: n_jobs - 1]}"
+    return Contender(name, stage, lambda model: model.predict(X), prepare, lambda output: {"output": output})

@@ -1,0 +1,150 @@
+"""California housing, 5,000 trees of depth 1, 2, 3: all columns of B against what engines need for their sum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bench.contenders import (
+    lleaves_engine,
+    null,
+    numpy_loops,
+    onnx_engine,
+    ours,
+    sklearn_predict,
+    treelite_engine,
+    ydf_engine,
+)
+from bench.data import california
+from bench.models import boosted
+from bench.report import machine
+from bench.runner import Arrays, Contender, Measurement, measure
+from bench.timings import Goal, goals_table, seconds, timing_table, truth_of
+
+Block = list[Measurement]
+DEPTHS = (1, 2, 3)
+RIVALS = True  # tests set it aside
+LOOP_LIMIT = 300.0  # seconds, a loop runs once
+TILES = 10
+LOOPS = ("loop, tree_.predict", "loop, tree.predict", "loop, NumPy walk")
+NODE_LOOP = "loop by node, NumPy walk"
+SKLEARN = "scikit-learn, 1 thread"
+ENGINES = ("YDF, 1 thread", "lleaves, 1 thread", "onnxruntime, 1 thread", "tl2cgen, 1 thread")
+SORTINGS = ("tree", "node")
+NOTES = """\
+x ours: over the first row; x limit: over 'fill' at its fastest, one thread that writes a fresh array of the shape of B,
+column by column; error: largest absolute difference over the scale, from the loop by tree_.predict, the loop by node,
+or scikit-learn's predict; engines compute the output only, ours all columns of B.
+The loops run once, all others in turn; converting and compiling models is free of charge, reading them is in the
+rows 'model to B'. YDF, onnxruntime and lleaves (vectorised) compute in single precision.
+lleaves (vectorised): its own code with LLVM's vectorisers, which no published version of it asks for. It is no part
+of the goals; what it would be in them is said below them."""
+
+
+def ours_name(by: str, n_jobs: int) -> str:
+    """Return the name of our row."""
+    return f"ours, B by {by}, {n_jobs} thread{'s'[: n_jobs - 1]}"
+
+
+def fills(model: Any, n_rows: int, *, stage: str) -> list[Contender]:
+    """Return the limits on paper: fresh arrays of the shapes of B, written once, column-major."""
+    (forest,) = ours.load([model])
+    widths = {"tree": len(forest.groups), "node": len(forest.node_groups)}
+
+    def fill(shape: tuple[int, int]) -> Callable[[Any], None]:
+        return lambda _: np.empty(shape, order="F").fill(1.0)
+
+    return [Contender(f"fill {b} columns by {by}", stage, fill((n_rows, b))) for by, b in widths.items()]
+
+
+def limit(block: Block, by: str) -> float:
+    """Return the least time to fill B: a limit, where the system may take long to find pages."""
+    return next(min(m.seconds) for m in block if m.contender.name.startswith("fill") and m.contender.name.endswith(by))
+
+
+def block_table(block: Block, truth: Arrays) -> str:
+    """Return the table of one block, every row beside the limit of its sorting."""
+    limits = {by: limit(block, by) for by in SORTINGS}
+    return timing_table(block, lambda m: limits["node" if "node" in m.contender.name else "tree"], truth)
+
+
+def contenders(model: Any, X: np.ndarray, *, stage: str) -> list[Contender]:
+    """Return the rows for one model."""
+    rivals = [
+        ydf_engine.contender(model, X, stage=stage),
+        lleaves_engine.contender(model, X, stage=stage),
+        lleaves_engine.contender(model, X, stage=stage, vectorise=True),
+        onnx_engine.contender(model, X, stage=stage),
+        treelite_engine.compiled(model, X, stage=stage),
+    ]
+    return [
+        *ours.engine(model, X, stage=stage),
+        *fills(model, len(X), stage=stage),
+        sklearn_predict.engine(model, X, stage=stage),
+        *(rivals if RIVALS else []),
+        *numpy_loops.contenders(model, X, stage=stage, limit=LOOP_LIMIT),
+        *null.contenders([stage]),
+    ]
+
+
+def many_rows(model: Any, X: np.ndarray, *, stage: str) -> list[Contender]:
+    """Return ours and the limit on rows repeated with jitter."""
+    tiled = np.tile(X, (TILES, 1)) + 1e-3 * np.random.default_rng(0).standard_normal((TILES * len(X), X.shape[1]))
+    rows = [row for row in ours.engine(model, tiled, stage=stage) if row.name.startswith("ours, B by")]
+    # Without summaries: the arrays are large, and compared at N already.
+    rows = [Contender(row.name, stage, row.run, row.prepare) for row in rows]
+    return [*rows, *fills(model, len(tiled), stage=stage)]
+
+
+def fastest(block: Block) -> tuple[str, float]:
+    """Return which published engine was the fastest, and its time."""
+    times = {name: seconds(block, name) for name in (*ENGINES, SKLEARN)}
+    times = {name: time for name, time in times.items() if not np.isnan(time)}
+    return min(times.items(), key=lambda item: item[1], default=("none", float("nan")))
+
+
+def demands(blocks: dict[int, Block], tiled: Block) -> list[Goal]:
+    """Return what issue 4 asks of the times."""
+    goals = []
+    for by, loops in zip(SORTINGS, (LOOPS, (NODE_LOOP,)), strict=True):
+        one, two = ours_name(by, 1), ours_name(by, 2)
+        sums = {name: sum(seconds(block, name) for block in blocks.values()) for name in (one, two, SKLEARN, *loops)}
+        goals += [Goal(f"{loop} / {one}, sum of the depths", sums[loop] / sums[one], 100.0) for loop in loops]
+        goals.append(Goal(f"{SKLEARN} / {one}, sum of the depths", sums[SKLEARN] / sums[one], 20.0))
+        for (depth, block), asked in zip(blocks.items(), (50.0, 13.0, 5.0), strict=True):
+            engine, time = fastest(block)
+            goals.append(Goal(f"{engine} / {one}, depth {depth}", time / seconds(block, one), asked))
+        for (depth, block), asked in zip(blocks.items(), (15.0, 12.0, 8.0), strict=True):
+            ratio = seconds(block, SKLEARN) / seconds(block, f"ours, model to B by {by}")
+            goals.append(Goal(f"{SKLEARN} / model to B by {by}, depth {depth}", ratio, asked))
+        for block, asked in ((tiled, 4.5), (blocks[3], 7.0)):
+            stage = block[0].contender.stage
+            goals.append(Goal(f"{two} / fill, {stage}", seconds(block, two) / limit(block, by), asked, at_least=False))
+        goals.append(Goal(f"{one} / 2 threads, sum of the depths", sums[one] / sums[two], 1.7))
+    return goals
+
+
+def run(*, quick: bool, repeats: int) -> None:
+    """Train or load the models, measure, print the tables and the goals."""
+    X, y, _ = california()
+    n_trees = 500 if quick else 5000
+    models = dict(zip(DEPTHS, boosted(X, y, depths=DEPTHS, n_trees=n_trees), strict=True))
+    print(f"engines: California housing, gradient boosting, {n_trees} trees of depth {', '.join(map(str, DEPTHS))}")
+    print(machine() + "\n--quick: the goals are not of so few trees" * quick)
+    blocks = {}
+    for depth, model in models.items():
+        block = blocks[depth] = measure(contenders(model, X, stage=f"depth {depth}"), repeats)
+        print(f"\nN = {len(X)}\n\n{block_table(block, truth_of(block, (LOOPS[0], NODE_LOOP, SKLEARN)))}")
+        for m in block:
+            m.summary.clear()  # the arrays of one depth are enough to hold
+    tiled = measure(many_rows(models[2], X, stage=f"depth 2, {TILES} N"), repeats)
+    print(f"\nN = {TILES * len(X)}, the rows repeated with jitter\n\n{block_table(tiled, {})}")
+    print(f"\n{NOTES}\n\n{goals_table(demands(blocks, tiled))}")
+    ratios = {
+        depth: seconds(block, "lleaves, vectorised") / seconds(block, ours_name("tree", 1))
+        for depth, block in blocks.items()
+    }
+    in_words = ", ".join(f"{ratio:.1f} at depth {depth}" for depth, ratio in ratios.items())
+    print(f"lleaves, vectorised / {ours_name('tree', 1)}: {in_words}")
