@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "boxes.hpp"
-#include "kernels.hpp"
 #include "parallel.hpp"
 
 namespace fasthdmr {
@@ -26,69 +25,50 @@ std::vector<std::int32_t> nodes_to_rank(const Forest& forest, const std::vector<
     return nodes;
 }
 
-index leaf_of(const Node* tree, const std::uint8_t* missing_left, const float* row) {
-    index m = 0;
-    while (!Forest::is_leaf(tree, m))
-        m = tree[m].left + goes_right(tree[m], missing_left[m], row[tree[m].feature * kBlockRows]);
-    return m;
-}
-
-void add_deep(const Forest& forest, index t, index value_column, const InputBlock& block, double* out) {
-    const Node* tree = forest.tree(t);
-    const double* values = forest.values(t) + value_column;
-    if (!block.has_missing()) {
-        kernels().add_deep(tree, forest.depth(t), values, forest.width(), block.values(), kBlockRows, block.rows(),
-                           out);
-        return;
-    }
-    for (index r = 0; r < block.rows(); ++r)
-        out[r] += values[leaf_of(tree, forest.missing_left(t), block.row(r)) * forest.width()];
-}
-
 }  // namespace
 
 TreeSums::TreeSums(const Forest& forest, const std::vector<TreeSet>& columns, int n_threads, std::uint64_t table_bytes)
     : thresholds_(forest, nodes_to_rank(forest, columns), n_threads), columns_(columns.size()) {
     std::vector<Candidate> candidates(columns.size());
-    std::vector<std::vector<index>> boxed(columns.size()), others(columns.size());
+    std::vector<std::vector<index>> boxed(columns.size()), others(columns.size()), deep(columns.size());
     parallel_for(index(columns.size()), n_threads, [&](index c) {
-        columns_[c].value_column = forest.value_column(columns[c].output);
+        const index value_column = forest.value_column(columns[c].output);
         for (const index t : columns[c].trees) {
-            const bool is_boxed =
-                append_leaf_boxes(forest, thresholds_, t, columns_[c].value_column, candidates[c].boxes);
+            const bool is_boxed = append_leaf_boxes(forest, thresholds_, t, value_column, candidates[c].boxes);
             (is_boxed ? boxed : others)[c].push_back(t);
             if (is_boxed) ++(forest.depth(t) > kShallowDepth ? candidates[c].deep_walks : candidates[c].walks);
         }
     });
     std::vector<Tables> tables = worthwhile_tables(thresholds_, candidates, table_bytes, n_threads);
     parallel_for(index(columns.size()), n_threads, [&](index c) {
-        Column& column = columns_[c];
+        const index value_column = forest.value_column(columns[c].output);
         const bool has_tables = tables[c].count() > 0;
-        column.shallow.tables = std::move(tables[c]);
+        columns_[c].tables = std::move(tables[c]);
         for (const index t : has_tables ? others[c] : columns[c].trees) {
             if (forest.depth(t) > kShallowDepth || !can_be_coded(forest, thresholds_, t))
-                column.deep.push_back(t);
+                deep[c].push_back(t);
             else
-                column.shallow.walked.append(forest, thresholds_, t, forest.depth(t),
-                                             forest.values(t) + column.value_column, forest.width());
+                columns_[c].walked.append(forest, thresholds_, t, forest.depth(t), forest.values(t) + value_column,
+                                          forest.width());
         }
     });
+    for (std::size_t c = 0; c < columns.size(); ++c)
+        for (const index t : deep[c]) deep_.append(t, index(c), forest.value_column(columns[c].output));
+    deep_.sort();
     thresholds_.forget_nodes();
 }
 
 std::uint64_t TreeSums::table_bytes() const {
     std::uint64_t sum = 0;
-    for (const Column& column : columns_) sum += column.shallow.tables.bytes();
+    for (const ColumnSum& column : columns_) sum += column.tables.bytes();
     return sum;
 }
 
 void TreeSums::add(const Forest& forest, const InputBlock& block, double* const* columns) const {
     const RankedBlock ranked(thresholds_, block);
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-        if (!columns[c]) continue;
-        columns_[c].shallow.add(ranked, thresholds_, columns[c]);
-        for (const index t : columns_[c].deep) add_deep(forest, t, columns_[c].value_column, block, columns[c]);
-    }
+    for (std::size_t c = 0; c < columns_.size(); ++c)
+        if (columns[c]) columns_[c].add(ranked, thresholds_, columns[c]);
+    deep_.add(forest, block, columns);
 }
 
 void Evaluator::evaluate(const Table& x, double* out, int n_threads) const {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "column_sums.hpp"
+#include "deep_trees.hpp"
 #include "forest.hpp"
 #include "groups.hpp"
 #include "input_block.hpp"
@@ -26,13 +27,9 @@ public:
     std::uint64_t table_bytes() const;
 
 private:
-    struct Column {
-        ColumnSum shallow;
-        std::vector<index> deep;
-        index value_column;
-    };
     Thresholds thresholds_;
-    std::vector<Column> columns_;
+    std::vector<ColumnSum> columns_;
+    DeepTrees deep_;
 };
 
 // A forest laid out for evaluation.

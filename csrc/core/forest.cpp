@@ -22,8 +22,9 @@ float largest_float_not_above(double threshold) {
 
 Forest::Forest(const TreeArrays& a) : n_features_(a.n_features), n_outputs_(a.n_outputs), width_(a.width) {
     if (a.n_features < 1 || a.n_outputs < 1) throw Error("a forest needs at least one feature and one output");
+    if (a.n_features > kMostFeatures) throw Error("too many features: " + std::to_string(a.n_features));
     if (a.width != 1 && a.width != a.n_outputs) throw Error("leaf values must have 1 or n_outputs columns");
-    if (a.n_nodes > std::numeric_limits<std::int32_t>::max()) throw Error("too many nodes: " + std::to_string(a.n_nodes));
+    if (a.n_nodes > kMostNodes) throw Error("too many nodes: " + std::to_string(a.n_nodes));
     if (a.tree_offsets[0] != 0 || a.tree_offsets[a.n_trees] != a.n_nodes) throw Error("tree offsets must span the nodes");
     for (index t = 0; t < a.n_trees; ++t)
         if (a.tree_offsets[t] >= a.tree_offsets[t + 1] || a.tree_offsets[t + 1] > a.n_nodes)

@@ -28,6 +28,10 @@ struct TreeArrays {
 // x that is the same as comparing with the largest float32 not above the threshold, which is what a node stores.
 float largest_float_not_above(double threshold);
 
+// The kernels find the words of nodes, and those of a block of 2^10 rows, by 32-bit numbers.
+constexpr index kMostNodes = (index(1) << 31) / 3;
+constexpr index kMostFeatures = index(1) << 21;
+
 class Forest {
 public:
     explicit Forest(const TreeArrays& arrays);

@@ -1,12 +1,13 @@
 // A block of input rows as the trees see it: float32, column-wise.
 #pragma once
 
-#include "types.hpp"
+#include "forest.hpp"
 
 namespace fasthdmr {
 
 // Rows of a block: few enough that a block of features and the sums stay in the first caches.
 constexpr index kBlockRows = 1024;
+static_assert(kBlockRows * kMostFeatures <= index(1) << 31, "places in a block are 32-bit numbers");
 
 class InputBlock {
 public:

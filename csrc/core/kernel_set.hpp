@@ -13,8 +13,8 @@ void add_coded(const CodedTree* trees, index n_trees, int depth, const std::int1
 void take(const std::int32_t* places, const std::int32_t* ranks, index rows, std::int32_t* out);
 void add_cells(const double* cells, std::int32_t stride, const std::int32_t* a, const std::int32_t* b, index rows,
                double* out);
-void add_deep(const Node* tree, int depth, const double* values, index width, const float* x, index ld, index rows,
-              double* out);
+void find_leaves(const Node* tree, const std::uint8_t* missing_left, int depth, const float* x, index ld, index rows,
+                 std::int32_t* leaf);
 void add_scaled(double factor, const double* x, index rows, double* out);
 void add_products(const SparseRows& a, const SparseRows& b, const double* weight, index rows, double* g, index ld);
 void add_cell(const CellProduct& product, const std::int32_t* rows, index count, double* g);

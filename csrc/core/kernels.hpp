@@ -18,9 +18,9 @@ struct Kernels {
     void (*take)(const std::int32_t* places, const std::int32_t* ranks, index rows, std::int32_t* out);
     void (*add_cells)(const double* cells, std::int32_t stride, const std::int32_t* a, const std::int32_t* b,
                       index rows, double* out);
-    // No NaN in x.
-    void (*add_deep)(const Node* tree, int depth, const double* values, index width, const float* x, index ld,
-                     index rows, double* out);
+    // The leaf of a tree that each row ends at.
+    void (*find_leaves)(const Node* tree, const std::uint8_t* missing_left, int depth, const float* x, index ld,
+                        index rows, std::int32_t* leaf);
     void (*add_scaled)(double factor, const double* x, index rows, double* out);
     // Sums the weighted outer products of two sparse rows into g, row-major.
     void (*add_products)(const SparseRows& a, const SparseRows& b, const double* weight, index rows, double* g,

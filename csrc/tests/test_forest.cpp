@@ -160,6 +160,7 @@ TEST(forest_rejects_arrays_that_do_not_fit) {
     rejects("tree 0: no such output: -1", [](Trees& t) { t.tree_output[0] = -1; });
     rejects("at least one feature and one output", [](Trees& t) { t.n_features = 0; });
     rejects("at least one feature and one output", [](Trees& t) { t.n_outputs = 0; });
+    rejects("too many features: 2097153", [](Trees& t) { t.n_features = 2097153; });
     rejects("1 or n_outputs columns", [](Trees& t) { t.width = 2; });
 }
 

@@ -38,19 +38,39 @@ TEST(kernels_follow_the_wish) {
 // Same bits whatever the instruction set, and nothing written behind the rows.
 TEST(kernels_agree_with_the_baseline) {
     Random random(3);
-    constexpr index features = 3, ld = 160;
-    const std::vector<float> x = columns(random, features, ld);
-    TreeGrower grower(random, features, 1, awkward_values());
     for (const index rows : {0, 1, 7, 8, 9, 15, 16, 17, 33, 127, 128, 129, 160}) {
-        const Forest forest = Trees(features, 1, 1).add(grower.grow(7)).forest();
-        std::vector<double> actual = start(rows), desired = start(rows);
-        kernels().add_deep(forest.tree(0), 7, forest.values(0), 1, x.data(), ld, rows, actual.data());
-        kernels_baseline.add_deep(forest.tree(0), 7, forest.values(0), 1, x.data(), ld, rows, desired.data());
-        kernels().add_scaled(1.0 / 3.0, desired.data(), rows, actual.data());
-        kernels_baseline.add_scaled(1.0 / 3.0, std::vector<double>(desired).data(), rows, desired.data());
+        std::vector<double> x(rows), actual = start(rows), desired = start(rows);
+        for (double& v : x) v = random.uniform(-1.0, 1.0);
+        kernels().add_scaled(1.0 / 3.0, x.data(), rows, actual.data());
+        kernels_baseline.add_scaled(1.0 / 3.0, x.data(), rows, desired.data());
         CHECK_SAME_BITS(actual, desired);
         CHECK(actual[rows] == 0.25 && actual[rows + 3] == 0.25);
     }
+}
+
+TEST(leaves_are_those_of_a_walk_row_by_row) {
+    Random random(6);
+    constexpr index features = 3, ld = 300;
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+    TreeGrower grower(random, features, 1, awkward_values());
+    for (const double missing : {0.0, 0.02, 0.9})
+        for (const index rows : {0, 1, 7, 8, 9, 15, 16, 17, 33, 63, 64, 65, 127, 128, 129, 300})
+            for (const int depth : {0, 1, 4, 9, 12}) {
+                std::vector<float> x = columns(random, features, ld);
+                for (float& v : x) v = random.happens(missing) ? nan : v;
+                const Forest forest = Trees(features, 1, 1).add(grower.grow(depth)).forest();
+                const Node* tree = forest.tree(0);
+                std::vector<std::int32_t> leaf(rows + 4, -7);
+                kernels().find_leaves(tree, forest.missing_left(0), depth, x.data(), ld, rows, leaf.data());
+                for (index r = 0; r < rows; ++r) {
+                    std::int32_t m = 0;
+                    while (!Forest::is_leaf(tree, m))
+                        m = tree[m].left +
+                            goes_right(tree[m], forest.missing_left(0)[m], x[tree[m].feature * ld + r]);
+                    CHECK(leaf[r] == m);
+                }
+                CHECK(leaf[rows] == -7 && leaf[rows + 3] == -7);
+            }
 }
 
 // Each set has an order of its own for the codes, so each encodes for itself.

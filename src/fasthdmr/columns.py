@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
-from threadpoolctl import threadpool_limits
 
 from fasthdmr import _core
 from fasthdmr._threads import n_threads
@@ -116,7 +115,7 @@ def decompose(
     total = float(len(matrix)) if weights is None else float(weights.sum())
 
     def triangle(target: Floats | None) -> Floats:
-        with threadpool_limits(1, user_api="blas"):
+        with one_blas_thread():
             triangles = _core.array_triangle(ordered, weight=weights, y=target, n_threads=threads)
         result: Floats = triangles[0] / np.sqrt(total)
         return result

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgWarning
 from scipy.sparse import csc_array
-from threadpoolctl import threadpool_limits
 
 from fasthdmr import _core
 from fasthdmr.dictionary import Labels, Subspace
@@ -84,7 +83,7 @@ def solve(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> Sol
         If the columns are linearly dependent; components are then those of least norm.
     """
     p = len(beta)
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         result = _core.top_down(
             np.asfortranarray(triangle),
             labels.subspaces,
@@ -120,7 +119,7 @@ def solve(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> Sol
 
 def eta_and_nu(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> tuple[Floats, Floats]:
     """Return A, whose columns are the eta, and nu with A nu = beta (spec 3; arguments as for `solve`)."""
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         return _core.a_and_nu(
             np.asfortranarray(triangle),
             labels.subspaces,

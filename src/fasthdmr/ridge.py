@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import svd
-from threadpoolctl import threadpool_limits
 
 from fasthdmr import _core
 
@@ -64,7 +63,7 @@ def cross_validate(folds: Floats, alphas: Floats) -> Floats:
     ndarray of shape (L,)
     """
     errors = np.zeros(len(alphas))
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         for fold, rest in zip(folds, _all_but_one(folds), strict=True):
             coef = ridge_path(rest, alphas)
             contrast = np.vstack([-coef, np.ones(len(alphas))])  # (1, B, y) times it: y minus what is predicted

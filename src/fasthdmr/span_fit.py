@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgWarning
 from scipy.sparse import coo_array, csc_array, vstack
-from threadpoolctl import threadpool_limits
 
 from fasthdmr import _core
 from fasthdmr.dictionary import Dictionary, Subspace
@@ -137,7 +136,7 @@ def solve_trees(
         crossing.append((output.columns, output.coef.tolist(), target, output.constant, whole))
         plans.append((own, rest, whole))
     joint = any(rest >= 0 for _, rest, _ in plans)
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         moments = _core.tree_moments(
             basis.core,
             X,
@@ -161,7 +160,7 @@ def solve_values(
 ) -> list[Solution]:
     """Decompose functions given by their values at the rows, (N, K): joint projection, then the top-down pass."""
     n_outputs = values.shape[1]
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         moments = _core.array_moments(
             basis.core,
             X,
@@ -188,7 +187,7 @@ def _solution(
 ) -> Solution:
     """Run the top-down pass of one output; `kept` pairs the given columns that stay with their components."""
     own, rest, whole = plan
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         result = moments.top_down(own, rest, whole, smooth, n_threads)
     begin, b = result["begin"], len(black_box) - 1
     exist = np.flatnonzero(np.diff(begin) > 0)
@@ -214,7 +213,7 @@ def _solution(
 
 def additive_rank(moments: _core.SpanMoments) -> int:
     """Return the numerical rank of the spans of one variable, with one warning where variables are collinear."""
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         rank, expected = moments.additive_rank(SPAN_RANK_TOLERANCE)
     if rank < expected:
         warnings.warn(

@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags, check_array
-from threadpoolctl import threadpool_limits
 
 from fasthdmr import _core
 from fasthdmr._threads import n_threads
@@ -275,7 +274,7 @@ class TreeHDMR(BaseHDMR):
         """Return the triangle of the tree columns (and y), and those of the folds that it is merged from."""
         validate = y is not None and len(self._alphas()) > 1
         fold, n_folds = fold_numbers(self.cv, X, y) if validate else (None, 1)
-        with threadpool_limits(1, user_api="blas"):
+        with one_blas_thread():
             triangles = trees.columns[output].triangles(
                 X, weight=weights, y=y, fold=fold, n_folds=n_folds, n_threads=n_threads(self.n_jobs)
             )
