@@ -7,7 +7,6 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import joblib
 from joblib.parallel import get_active_backend
@@ -42,7 +41,7 @@ def n_threads(n_jobs: int | None) -> int:
     if n_jobs == 0:
         raise ValueError("n_jobs must be None or another number than 0.")
     backend, _ = get_active_backend()
-    if multiprocessing.current_process().daemon or getattr(backend, "nesting_level", 0):
+    if multiprocessing.current_process().daemon or getattr(backend, "nesting_level", None):
         return 1
     limit = int(joblib.cpu_count())
     environment = os.environ.get("OMP_NUM_THREADS", "")
@@ -51,48 +50,25 @@ def n_threads(n_jobs: int | None) -> int:
     return max(1, min(limit, int(joblib.effective_n_jobs(n_jobs))))
 
 
-class _BlasLimit:
-    """BLAS kept to one thread while anybody is inside.
-
-    The limit belongs to the process. Were every section to restore what it found, the last of two that overlap
-    would restore the limit that the other one had set, for good.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0
-        self._limits: Any = None
-
-    def enter(self) -> None:
-        with self._lock:
-            if self._inside == 0:
-                self._limits = threadpool_limits(1, user_api="blas")
-            self._inside += 1
-
-    def leave(self) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                self._limits.restore_original_limits()
-
-    def forget(self) -> None:
-        """Start anew in a forked child: of the threads that were inside, only the one that forked goes on."""
-        self._lock = threading.Lock()
-        if self._inside > 0:
-            self._inside = 0
-            self._limits.restore_original_limits()
+_section = threading.RLock()
 
 
-_blas_limit = _BlasLimit()
+def _free_section() -> None:
+    """Start anew in a forked child, where the thread that was inside does not exist."""
+    global _section
+    _section = threading.RLock()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_blas_limit.forget)
+    os.register_at_fork(after_in_child=_free_section)
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Keep BLAS to one thread where our threads call it; sections may nest, and overlap in several threads."""
-    _blas_limit.enter()
-    try:
+    """Keep BLAS to one thread where our threads call it.
+
+    The limit belongs to the process, and only the thread that set it can take it back (threadpoolctl). So one thread
+    at a time is inside: else it would go when the first of two leaves, and the bits of the other's result with it.
+    """
+    with _section, threadpool_limits(1, user_api="blas"):
         yield
-    finally:
-        _blas_limit.leave()

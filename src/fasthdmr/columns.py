@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 
 from fasthdmr import _core
-from fasthdmr._threads import n_threads
+from fasthdmr._threads import n_threads, one_blas_thread
 from fasthdmr._weights import check_weights
 from fasthdmr.decomposition import Decomposition, assemble
 from fasthdmr.dictionary import ArrayDictionary, as_subspace

@@ -11,6 +11,7 @@ from scipy.linalg import LinAlgWarning
 from scipy.sparse import csc_array
 
 from fasthdmr import _core
+from fasthdmr._threads import one_blas_thread
 from fasthdmr.dictionary import Labels, Subspace
 
 Floats = NDArray[np.float64]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import svd
 
 from fasthdmr import _core
+from fasthdmr._threads import one_blas_thread
 
 Floats = NDArray[np.float64]
 

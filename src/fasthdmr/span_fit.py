@@ -13,6 +13,7 @@ from scipy.linalg import LinAlgWarning
 from scipy.sparse import coo_array, csc_array, vstack
 
 from fasthdmr import _core
+from fasthdmr._threads import one_blas_thread
 from fasthdmr.dictionary import Dictionary, Subspace
 from fasthdmr.hierarchy import RANK_TOLERANCE, Solution
 from fasthdmr.spans import Basis, product_pairs
