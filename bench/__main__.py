@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from bench.models import cache_directory
-from bench.problems import accuracy, deep, engines, scaling, spans, trees, triangle
+from bench.problems import accuracy, deep, engines, scaling, spans, tables, trees, triangle
 
 PROBLEMS = {
     "trees": trees.run,
@@ -15,6 +15,7 @@ PROBLEMS = {
     "spans": spans.run,
     "triangle": triangle.run,
     "engines": engines.run,
+    "tables": tables.run,
     "deep": deep.run,
     "scaling": scaling.run,
 }

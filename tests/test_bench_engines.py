@@ -9,7 +9,7 @@ pytest.importorskip("bench", reason="the benchmarks are in the source tree only:
 
 from bench import models, synthetic, timings
 from bench.contenders import lleaves_engine, numpy_loops, onnx_engine, ours, treelite_engine, ydf_engine
-from bench.problems import deep, engines, scaling
+from bench.problems import deep, engines, scaling, tables
 from bench.runner import Contender, Measurement, measure
 from fasthdmr import load_forest
 
@@ -193,3 +193,9 @@ def test_the_notes_of_ours_name_what_is_run(sample):
     (model,) = models.boosted(X, y, depths=(2,), n_trees=5)
     names = [row.name for row in ours.engine(model, X, stage="")]
     assert {engines.ours_name(by, n_jobs) for by in engines.SORTINGS for n_jobs in (1, 2)} <= set(names)
+
+
+def test_tables_are_chosen_for_many_trees_on_few_thresholds():
+    lines = list(tables.measured([1, 300], n_rows=100, repeats=1))
+    assert len(lines) == len(tables.GROUPS) * len(tables.THRESHOLDS) * 2
+    assert {(line[2], line[6]) for line in lines} == {("1", "walk"), ("300", "tables")}
