@@ -64,6 +64,11 @@ def quietly(function: Callable[..., Any]) -> Callable[..., Any]:
     return silenced
 
 
+def threads(n_jobs: int) -> str:
+    """Return a number of threads in words."""
+    return "1 thread" if n_jobs == 1 else f"{n_jobs} threads"
+
+
 def _status(field_name: str) -> int:
     """Read a size of this process from Linux, in bytes."""
     for line in Path("/proc/self/status").read_text().splitlines():

@@ -23,10 +23,7 @@ from bench.runner import Contender, measure
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "algebra.json").read_text())
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("FASTHDMR_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
+pytestmark = pytest.mark.usefixtures("cache")
 
 
 @pytest.fixture

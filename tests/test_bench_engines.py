@@ -13,11 +13,7 @@ from bench.problems import deep, engines, scaling, tables
 from bench.runner import Contender, Measurement, measure
 from fasthdmr import load_forest
 
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("FASTHDMR_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
+pytestmark = pytest.mark.usefixtures("cache")
 
 
 @pytest.fixture
@@ -192,7 +188,7 @@ def test_the_notes_of_ours_name_what_is_run(sample):
     X, y = sample
     (model,) = models.boosted(X, y, depths=(2,), n_trees=5)
     names = [row.name for row in ours.engine(model, X, stage="")]
-    assert {engines.ours_name(by, n_jobs) for by in engines.SORTINGS for n_jobs in (1, 2)} <= set(names)
+    assert {ours.columns_name(by, n_jobs) for by in engines.SORTINGS for n_jobs in (1, 2)} <= set(names)
 
 
 def test_tables_are_chosen_for_many_trees_on_few_thresholds():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bench.models import converted
-from bench.runner import Contender, quietly
+from bench.runner import Contender, quietly, threads
 
 
 def contender(model: Any, X: np.ndarray, *, stage: str, n_jobs: int = 1) -> Contender:
@@ -31,5 +31,5 @@ def contender(model: Any, X: np.ndarray, *, stage: str, n_jobs: int = 1) -> Cont
     def run(session: Any) -> Any:
         return session.run(None, {session.get_inputs()[0].name: rows})[0][:, 0]
 
-    name = f"onnxruntime, {n_jobs} thread{'s'[: n_jobs - 1]}"
+    name = f"onnxruntime, {threads(n_jobs)}"
     return Contender(name, stage, run, quietly(prepare), lambda output: {"output": output})

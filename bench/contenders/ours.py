@@ -8,7 +8,7 @@ import numpy as np
 
 import fasthdmr.tree_hdmr  # noqa: F401  (in the parent process: an import is not memory that a run takes)
 from bench.exact import label, labelled
-from bench.runner import Arrays, Contender
+from bench.runner import Arrays, Contender, threads
 
 CHECKED_ROWS = 2000
 
@@ -62,7 +62,7 @@ def contenders(models: list[Any], X: np.ndarray, y: np.ndarray, alpha: float) ->
         ),
         *(
             Contender(
-                f"ours, {n_jobs} thread{'s'[: n_jobs - 1]}",
+                f"ours, {threads(n_jobs)}",
                 "features",
                 prepare=lambda: load(models),
                 run=evaluating(n_jobs),
@@ -126,6 +126,11 @@ def surrogate(X: np.ndarray, y: np.ndarray, *, order: int, stage: str, limit: fl
     return Contender("ours, HDMR()", stage, run, summary=summary, limit=limit)
 
 
+def columns_name(by: str, n_jobs: int) -> str:
+    """Return the name of the row of B."""
+    return f"ours, B by {by}, {threads(n_jobs)}"
+
+
 def engine(model: Any, X: np.ndarray, *, stage: str) -> list[Contender]:
     """Return all columns of B, of a forest that is read or of the model itself, and the output."""
     from fasthdmr import load_forest
@@ -137,8 +142,7 @@ def engine(model: Any, X: np.ndarray, *, stage: str) -> list[Contender]:
         def run(forest: Any) -> Any:
             return forest.group_features(X, by=by, n_jobs=n_jobs)
 
-        name = f"ours, B by {by}, {n_jobs} thread{'s'[: n_jobs - 1]}"
-        return Contender(name, stage, run, read, lambda B: {f"B by {by}": B})
+        return Contender(columns_name(by, n_jobs), stage, run, read, lambda B: {f"B by {by}": B})
 
     def from_model(by: str) -> Contender:
         def run(_: Any) -> Any:
@@ -157,5 +161,5 @@ def output(model: Any, X: np.ndarray, *, stage: str, n_jobs: int) -> Contender:
     def run(forest: Any) -> Any:
         return forest.predict(X, n_jobs=n_jobs)
 
-    name = f"ours, predict, {n_jobs} thread{'s'[: n_jobs - 1]}"
+    name = f"ours, predict, {threads(n_jobs)}"
     return Contender(name, stage, run, lambda: load_forest(model), lambda found: {"output": found})

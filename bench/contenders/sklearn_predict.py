@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.runner import Contender
+from bench.runner import Contender, threads
 
 
 def contenders(models: list[Any], X: np.ndarray) -> list[Contender]:
@@ -26,5 +26,5 @@ def engine(model: Any, X: np.ndarray, *, stage: str, n_jobs: int = 1) -> Contend
             model.n_jobs = n_jobs
         return model
 
-    name = f"scikit-learn, {n_jobs} thread{'s'[: n_jobs - 1]}"
+    name = f"scikit-learn, {threads(n_jobs)}"
     return Contender(name, stage, lambda model: model.predict(X), prepare, lambda output: {"output": output})

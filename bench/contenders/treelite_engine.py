@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bench.models import converted
-from bench.runner import Contender, quietly
+from bench.runner import Contender, quietly, threads
 
 
 def _rows(X: np.ndarray) -> np.ndarray:
@@ -48,7 +48,7 @@ def walk(model: Any, X: np.ndarray, *, stage: str, n_jobs: int = 1) -> Contender
         treelite, engine = prepared
         return treelite.gtil.predict(engine, rows, nthread=n_jobs).ravel()
 
-    name = f"treelite, {n_jobs} thread{'s'[: n_jobs - 1]}"
+    name = f"treelite, {threads(n_jobs)}"
     return Contender(name, stage, run, quietly(prepare), lambda output: {"output": output})
 
 

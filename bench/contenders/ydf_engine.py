@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bench.models import converted
-from bench.runner import Contender, quietly
+from bench.runner import Contender, quietly, threads
 
 
 def shifted(model: Any) -> Any:
@@ -46,5 +46,5 @@ def contender(model: Any, X: np.ndarray, *, stage: str, n_jobs: int = 1) -> Cont
     def run(engine: Any) -> Any:
         return engine.predict(rows, num_threads=n_jobs)
 
-    name = f"YDF, {n_jobs} thread{'s'[: n_jobs - 1]}"
+    name = f"YDF, {threads(n_jobs)}"
     return Contender(name, stage, run, quietly(prepare), lambda output: {"output": output})

@@ -43,11 +43,6 @@ lleaves (vectorised): its own code with LLVM's vectorisers, which no published v
 of the goals; what it would be in them is said below them."""
 
 
-def ours_name(by: str, n_jobs: int) -> str:
-    """Return the name of our row."""
-    return f"ours, B by {by}, {n_jobs} thread{'s'[: n_jobs - 1]}"
-
-
 def fills(model: Any, n_rows: int, *, stage: str) -> list[Contender]:
     """Return the limits on paper: fresh arrays of the shapes of B, written once, column-major."""
     (forest,) = ours.load([model])
@@ -109,7 +104,7 @@ def demands(blocks: dict[int, Block], tiled: Block) -> list[Goal]:
     """Return what issue 4 asks of the times."""
     goals = []
     for by, loops in zip(SORTINGS, (LOOPS, (NODE_LOOP,)), strict=True):
-        one, two = ours_name(by, 1), ours_name(by, 2)
+        one, two = ours.columns_name(by, 1), ours.columns_name(by, 2)
         sums = {name: sum(seconds(block, name) for block in blocks.values()) for name in (one, two, SKLEARN, *loops)}
         goals += [Goal(f"{loop} / {one}, sum of the depths", sums[loop] / sums[one], 100.0) for loop in loops]
         goals.append(Goal(f"{SKLEARN} / {one}, sum of the depths", sums[SKLEARN] / sums[one], 20.0))
@@ -143,8 +138,8 @@ def run(*, quick: bool, repeats: int) -> None:
     print(f"\nN = {TILES * len(X)}, the rows repeated with jitter\n\n{block_table(tiled, {})}")
     print(f"\n{NOTES}\n\n{goals_table(demands(blocks, tiled))}")
     ratios = {
-        depth: seconds(block, "lleaves, vectorised") / seconds(block, ours_name("tree", 1))
+        depth: seconds(block, "lleaves, vectorised") / seconds(block, ours.columns_name("tree", 1))
         for depth, block in blocks.items()
     }
     in_words = ", ".join(f"{ratio:.1f} at depth {depth}" for depth, ratio in ratios.items())
-    print(f"lleaves, vectorised / {ours_name('tree', 1)}: {in_words}")
+    print(f"lleaves, vectorised / {ours.columns_name('tree', 1)}: {in_words}")

@@ -73,9 +73,7 @@ py::list groups(const Forest& forest) {
 py::list node_groups(const Forest& forest) {
     py::list result;
     for (index output = 0; output < forest.n_outputs(); ++output) {
-        bool has_trees = false;
-        for (index t = 0; t < forest.n_trees(); ++t) has_trees |= forest.adds_to(t, output);
-        if (has_trees) result.append(py::make_tuple(output, py::tuple()));
+        if (!trees_of(forest, output).empty()) result.append(py::make_tuple(output, py::tuple()));
         for (const Subspace& u : group_nodes(forest, output).subspaces) result.append(py::make_tuple(output, to_tuple(u)));
     }
     return result;

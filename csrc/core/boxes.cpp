@@ -46,13 +46,12 @@ bool is_empty(const Box& box) {
     return false;
 }
 
-}  // namespace
-
 void append_inner_nodes(const Forest& forest, index tree, std::vector<std::int32_t>& nodes) {
     for (index m = 0; m < forest.tree_size(tree); ++m)
         if (!Forest::is_leaf(forest.tree(tree), m)) nodes.push_back(std::int32_t(forest.tree_begin(tree) + m));
 }
 
+// Appends nothing if there are more than kMostSplits.
 void append_nodes_of_pairs(const Forest& forest, index tree, std::vector<std::int32_t>& nodes) {
     const std::size_t before = nodes.size();
     struct Path {
@@ -78,10 +77,23 @@ void append_nodes_of_pairs(const Forest& forest, index tree, std::vector<std::in
     }
 }
 
+}  // namespace
+
 bool has_few_splits_of_pairs(const Forest& forest, index tree) {
     std::vector<std::int32_t> nodes;
     append_nodes_of_pairs(forest, tree, nodes);
     return !nodes.empty();
+}
+
+std::vector<std::int32_t> nodes_to_rank(const Forest& forest, const std::vector<index>& trees) {
+    std::vector<std::int32_t> nodes;
+    for (const index t : trees) {
+        if (forest.depth(t) > kShallowDepth)
+            append_nodes_of_pairs(forest, t, nodes);
+        else
+            append_inner_nodes(forest, t, nodes);
+    }
+    return nodes;
 }
 
 bool append_leaf_boxes(const Forest& forest, const Thresholds& thresholds, index tree, index value_column,

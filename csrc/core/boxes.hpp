@@ -18,13 +18,14 @@ struct Box {
     double value = 0.0;
 };
 
-void append_inner_nodes(const Forest& forest, index tree, std::vector<std::int32_t>& nodes);
-
-// The inner nodes that splits on at most two variables lead to and that split on no third one; nothing is appended, and
-// the tree makes no boxes, if there are more than kMostSplits: it is no sum of a few boxes.
+// A deep tree makes boxes of the inner nodes that splits on at most two variables lead to and that split on no third
+// one; none if there are more than this: it would be no sum of a few boxes.
 constexpr index kMostSplits = 511;
-void append_nodes_of_pairs(const Forest& forest, index tree, std::vector<std::int32_t>& nodes);
 bool has_few_splits_of_pairs(const Forest& forest, index tree);
+
+// The inner nodes whose ranks are needed, numbered through the whole forest: all of shallow trees, which are coded, and
+// of deep ones those that they make boxes of.
+std::vector<std::int32_t> nodes_to_rank(const Forest& forest, const std::vector<index>& trees);
 
 // The leaves of a tree as boxes; false, and nothing appended, if some leaf needs more than two variables.
 bool append_leaf_boxes(const Forest& forest, const Thresholds& thresholds, index tree, index value_column,

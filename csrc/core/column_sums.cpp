@@ -33,6 +33,12 @@ double gain(const Tables& tables, const Candidate& candidate) {
 
 }  // namespace
 
+std::uint64_t bytes_of_tables(const std::vector<ColumnSum>& columns) {
+    std::uint64_t sum = 0;
+    for (const ColumnSum& column : columns) sum += column.tables.bytes();
+    return sum;
+}
+
 std::vector<Tables> worthwhile_tables(const Thresholds& thresholds, const std::vector<Candidate>& candidates,
                                       std::uint64_t most_bytes, int n_threads) {
     const index count = index(candidates.size());

@@ -28,6 +28,8 @@ struct ColumnSum {
     }
 };
 
+std::uint64_t bytes_of_tables(const std::vector<ColumnSum>& columns);
+
 // The tables of the columns for which they pay; the others have none.
 std::vector<Tables> worthwhile_tables(const Thresholds& thresholds, const std::vector<Candidate>& candidates,
                                       std::uint64_t most_bytes, int n_threads);

@@ -9,34 +9,28 @@ namespace fasthdmr {
 
 namespace {
 
-// The inner nodes whose ranks are needed: of trees that are coded, and of those that may become boxes.
-std::vector<std::int32_t> nodes_to_rank(const Forest& forest, const std::vector<TreeSet>& columns) {
-    std::vector<std::int32_t> nodes;
-    std::vector<char> seen(forest.n_trees(), 0);
-    for (const TreeSet& column : columns)
-        for (const index t : column.trees) {
-            if (seen[t]) continue;
-            seen[t] = 1;
-            if (forest.depth(t) > kShallowDepth)
-                append_nodes_of_pairs(forest, t, nodes);
-            else
-                append_inner_nodes(forest, t, nodes);
-        }
-    return nodes;
+// Each once: those with leaf values for several outputs are in groups of all of them.
+std::vector<index> distinct_trees(const std::vector<TreeSet>& columns) {
+    std::vector<index> trees;
+    for (const TreeSet& column : columns) trees.insert(trees.end(), column.trees.begin(), column.trees.end());
+    std::sort(trees.begin(), trees.end());
+    trees.erase(std::unique(trees.begin(), trees.end()), trees.end());
+    return trees;
 }
 
 }  // namespace
 
 TreeSums::TreeSums(const Forest& forest, const std::vector<TreeSet>& columns, int n_threads, std::uint64_t table_bytes)
-    : thresholds_(forest, nodes_to_rank(forest, columns), n_threads), columns_(columns.size()) {
+    : thresholds_(forest, nodes_to_rank(forest, distinct_trees(columns)), n_threads), columns_(columns.size()) {
     std::vector<Candidate> candidates(columns.size());
-    std::vector<std::vector<index>> boxed(columns.size()), others(columns.size()), deep(columns.size());
+    std::vector<std::vector<index>> unboxed(columns.size()), deep(columns.size());
     parallel_for(index(columns.size()), n_threads, [&](index c) {
         const index value_column = forest.value_column(columns[c].output);
         for (const index t : columns[c].trees) {
-            const bool is_boxed = append_leaf_boxes(forest, thresholds_, t, value_column, candidates[c].boxes);
-            (is_boxed ? boxed : others)[c].push_back(t);
-            if (is_boxed) ++(forest.depth(t) > kShallowDepth ? candidates[c].deep_walks : candidates[c].walks);
+            if (append_leaf_boxes(forest, thresholds_, t, value_column, candidates[c].boxes))
+                ++(forest.depth(t) > kShallowDepth ? candidates[c].deep_walks : candidates[c].walks);
+            else
+                unboxed[c].push_back(t);
         }
     });
     std::vector<Tables> tables = worthwhile_tables(thresholds_, candidates, table_bytes, n_threads);
@@ -44,7 +38,7 @@ TreeSums::TreeSums(const Forest& forest, const std::vector<TreeSet>& columns, in
         const index value_column = forest.value_column(columns[c].output);
         const bool has_tables = tables[c].count() > 0;
         columns_[c].tables = std::move(tables[c]);
-        for (const index t : has_tables ? others[c] : columns[c].trees) {
+        for (const index t : has_tables ? unboxed[c] : columns[c].trees) {
             if (forest.depth(t) > kShallowDepth || !can_be_coded(forest, thresholds_, t))
                 deep[c].push_back(t);
             else
@@ -56,12 +50,6 @@ TreeSums::TreeSums(const Forest& forest, const std::vector<TreeSet>& columns, in
         for (const index t : deep[c]) deep_.append(t, index(c), forest.value_column(columns[c].output));
     deep_.sort();
     thresholds_.forget_nodes();
-}
-
-std::uint64_t TreeSums::table_bytes() const {
-    std::uint64_t sum = 0;
-    for (const ColumnSum& column : columns_) sum += column.tables.bytes();
-    return sum;
 }
 
 void TreeSums::add(const Forest& forest, const InputBlock& block, double* const* columns) const {
@@ -86,11 +74,7 @@ namespace {
 
 std::vector<TreeSet> trees_by_output(const Forest& forest) {
     std::vector<TreeSet> sets;
-    for (index output = 0; output < forest.n_outputs(); ++output) {
-        sets.push_back({{}, output});
-        for (index t = 0; t < forest.n_trees(); ++t)
-            if (forest.adds_to(t, output)) sets.back().trees.push_back(t);
-    }
+    for (index output = 0; output < forest.n_outputs(); ++output) sets.push_back({trees_of(forest, output), output});
     return sets;
 }
 
@@ -113,10 +97,10 @@ void Prediction::fill(const InputBlock& block, double* const* columns) const {
 }
 
 TreeFeatures::TreeFeatures(std::shared_ptr<const Forest> given, int n_threads, std::uint64_t table_bytes)
-    : Evaluator(std::move(given)), sets_(trees_by_group(forest())), sums_(forest(), sets_, n_threads, table_bytes) {}
+    : Evaluator(std::move(given)), sums_(forest(), trees_by_group(forest()), n_threads, table_bytes) {}
 
 void TreeFeatures::fill(const InputBlock& block, double* const* columns) const {
-    for (std::size_t k = 0; k < sets_.size(); ++k) std::fill_n(columns[k], block.rows(), 0.0);
+    for (index c = 0; c < sums_.columns(); ++c) std::fill_n(columns[c], block.rows(), 0.0);
     sums_.add(forest(), block, columns);
 }
 

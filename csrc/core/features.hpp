@@ -22,9 +22,10 @@ class TreeSums {
 public:
     TreeSums(const Forest& forest, const std::vector<TreeSet>& columns, int n_threads,
              std::uint64_t table_bytes = kTableBytes);
+    index columns() const { return index(columns_.size()); }
     // Adds to every column; those without a place (null) are left out.
     void add(const Forest& forest, const InputBlock& block, double* const* columns) const;
-    std::uint64_t table_bytes() const;
+    std::uint64_t table_bytes() const { return bytes_of_tables(columns_); }
 
 private:
     Thresholds thresholds_;
@@ -69,14 +70,13 @@ private:
 class TreeFeatures : public Evaluator {
 public:
     TreeFeatures(std::shared_ptr<const Forest> forest, int n_threads, std::uint64_t table_bytes = kTableBytes);
-    index columns() const override { return index(sets_.size()); }
+    index columns() const override { return sums_.columns(); }
     std::uint64_t table_bytes() const override { return sums_.table_bytes(); }
 
 protected:
     void fill(const InputBlock& block, double* const* columns) const override;
 
 private:
-    std::vector<TreeSet> sets_;
     TreeSums sums_;
 };
 

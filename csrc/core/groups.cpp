@@ -58,10 +58,16 @@ bool precedes(const Subspace& a, const Subspace& b) {
     return a.size() != b.size() ? a.size() < b.size() : a < b;
 }
 
+std::vector<index> trees_of(const Forest& forest, index output) {
+    std::vector<index> trees;
+    for (index t = 0; t < forest.n_trees(); ++t)
+        if (forest.adds_to(t, output)) trees.push_back(t);
+    return trees;
+}
+
 std::vector<Group> group_trees(const Forest& forest, index output) {
     std::map<Subspace, std::vector<index>, decltype(&precedes)> trees(&precedes);
-    for (index t = 0; t < forest.n_trees(); ++t)
-        if (forest.adds_to(t, output)) trees[split_variables(forest, t)].push_back(t);
+    for (const index t : trees_of(forest, output)) trees[split_variables(forest, t)].push_back(t);
     std::vector<Group> groups;
     groups.reserve(trees.size());
     for (auto& [subspace, members] : trees) groups.push_back({subspace, std::move(members)});
@@ -111,8 +117,7 @@ NodeGroups group_nodes(const Forest& forest, index output) {
     Numbering numbering;
     NodeGroups groups;
     groups.below.resize(forest.n_trees());
-    for (index t = 0; t < forest.n_trees(); ++t) {
-        if (!forest.adds_to(t, output)) continue;
+    for (const index t : trees_of(forest, output)) {
         const Node* tree = forest.tree(t);
         std::vector<std::int32_t>& below = groups.below[t];
         below.assign(forest.tree_size(t), -1);  // until it is visited, a node holds its own subspace

@@ -18,6 +18,9 @@ struct Group {
 // By order, then lexicographically: the order of columns everywhere.
 bool precedes(const Subspace& a, const Subspace& b);
 
+// The trees that add to one output.
+std::vector<index> trees_of(const Forest& forest, index output);
+
 // The groups of the trees that add to one output.
 std::vector<Group> group_trees(const Forest& forest, index output);
 

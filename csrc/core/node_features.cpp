@@ -9,25 +9,6 @@ namespace fasthdmr {
 
 namespace {
 
-std::vector<index> trees_of(const Forest& forest, index output) {
-    std::vector<index> trees;
-    for (index t = 0; t < forest.n_trees(); ++t)
-        if (forest.adds_to(t, output)) trees.push_back(t);
-    return trees;
-}
-
-// The inner nodes whose ranks are needed: of trees that are coded, and of those that become boxes.
-std::vector<std::int32_t> nodes_to_rank(const Forest& forest, const std::vector<index>& trees) {
-    std::vector<std::int32_t> nodes;
-    for (const index t : trees) {
-        if (forest.depth(t) > kShallowDepth)
-            append_nodes_of_pairs(forest, t, nodes);
-        else
-            append_inner_nodes(forest, t, nodes);
-    }
-    return nodes;
-}
-
 std::vector<std::int32_t> distinct(std::vector<std::int32_t> values) {
     std::sort(values.begin(), values.end());
     values.erase(std::unique(values.begin(), values.end()), values.end());
@@ -92,12 +73,6 @@ void NodeSums::append_walks(const Forest& forest, index t) {
         }
         columns_[group].walked.append(forest, thresholds_, t, depth, sum, 1);
     }
-}
-
-std::uint64_t NodeSums::table_bytes() const {
-    std::uint64_t sum = 0;
-    for (const ColumnSum& column : columns_) sum += column.tables.bytes();
-    return sum;
 }
 
 void NodeSums::add(const Forest& forest, const InputBlock& block, double* const* columns) const {

@@ -20,7 +20,7 @@ public:
     double constant() const { return constant_; }  // the sum of the roots' values
     // Adds every subspace's terms to a column of its own; those without a column (null) are left out.
     void add(const Forest& forest, const InputBlock& block, double* const* columns) const;
-    std::uint64_t table_bytes() const;
+    std::uint64_t table_bytes() const { return bytes_of_tables(columns_); }
 
 private:
     void append_walks(const Forest& forest, index t);

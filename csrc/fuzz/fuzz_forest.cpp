@@ -8,6 +8,8 @@
 #include "features.hpp"
 #include "moments.hpp"
 #include "node_features.hpp"
+#include "../tests/evaluated.hpp"
+#include "../tests/harness.hpp"
 #include "../tests/trees.hpp"
 
 namespace fasthdmr {
@@ -76,12 +78,6 @@ Matrix rows_of(Bytes& bytes, const std::vector<double>& pool, index columns) {
     return x;
 }
 
-std::vector<double> evaluate(const Evaluator& evaluator, const Matrix& x, int n_threads) {
-    std::vector<double> out(evaluator.columns() * x.rows, kNan);
-    evaluator.evaluate(x.table(), out.data(), n_threads);
-    return out;
-}
-
 // Sums of trees differ by the order of their terms, whose sizes sum up to `scale`.
 bool close(const std::vector<double>& a, const std::vector<double>& b, double scale) {
     for (std::size_t i = 0; i < a.size(); ++i)
@@ -89,18 +85,14 @@ bool close(const std::vector<double>& a, const std::vector<double>& b, double sc
     return a.size() == b.size();
 }
 
-bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
-    return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
-}
-
 template <class Kind>
 std::vector<double> every_way(const std::shared_ptr<const Forest>& forest, const Matrix& x, double scale) {
-    const std::vector<double> one = evaluate(Kind(forest, 1), x, 1);
-    demand(same_bits(one, evaluate(Kind(forest, 3), x, 3)), "the same bits on three threads");
-    demand(close(one, evaluate(Kind(forest, 1, 0), x, 1), scale), "tables are as good as a walk");
+    const std::vector<double> one = evaluated(Kind(forest, 1), x.table(), 1);
+    demand(harness::same_bits(one, evaluated(Kind(forest, 3), x.table(), 3)), "the same bits on three threads");
+    demand(close(one, evaluated(Kind(forest, 1, 0), x.table(), 1), scale), "tables are as good as a walk");
     const Kind tight(forest, 1, 1000);
     demand(tight.table_bytes() <= 1000, "tables keep to their memory");
-    demand(close(one, evaluate(tight, x, 1), scale), "some tables are as good as a walk");
+    demand(close(one, evaluated(tight, x.table(), 1), scale), "some tables are as good as a walk");
     return one;
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "evaluated.hpp"
 #include "harness.hpp"
 #include "trees.hpp"
 
@@ -56,21 +57,12 @@ std::vector<double> slow_group_features(const Trees& trees, const Matrix& x) {
     return out;
 }
 
-// As whatever evaluates it sees a forest: it must not be copied, nor outlive the call.
-std::shared_ptr<const Forest> borrow(const Forest& forest) { return {std::shared_ptr<const Forest>(), &forest}; }
-
-std::vector<double> evaluate(const Evaluator& evaluator, const Table& x, int n_threads) {
-    std::vector<double> out(x.rows * evaluator.columns(), kNan);
-    evaluator.evaluate(x, out.data(), n_threads);
-    return out;
-}
-
 std::vector<double> fast_predict(const Forest& forest, const Table& x, int n_threads) {
-    return evaluate(Prediction(borrow(forest), n_threads), x, n_threads);
+    return evaluated(Prediction(borrow(forest), n_threads), x, n_threads);
 }
 
 std::vector<double> fast_group_features(const Forest& forest, const Table& x, int n_threads) {
-    return evaluate(TreeFeatures(borrow(forest), n_threads), x, n_threads);
+    return evaluated(TreeFeatures(borrow(forest), n_threads), x, n_threads);
 }
 
 void check_against_walk(const Trees& trees, const Matrix& x) {
@@ -78,7 +70,7 @@ void check_against_walk(const Trees& trees, const Matrix& x) {
     CHECK_CLOSE(fast_predict(forest, x.table(), 2), slow_predict(trees, x), 1e-13);
     const std::vector<double> features = slow_group_features(trees, x);
     CHECK_CLOSE(fast_group_features(forest, x.table(), 2), features, 1e-13);
-    CHECK_CLOSE(evaluate(TreeFeatures(borrow(forest), 2, 0), x.table(), 2), features, 1e-13);  // without tables
+    CHECK_CLOSE(evaluated(TreeFeatures(borrow(forest), 2, 0), x.table(), 2), features, 1e-13);  // without tables
 }
 
 }  // namespace
@@ -222,7 +214,7 @@ TEST(features_keep_to_the_memory_for_tables) {
             const TreeFeatures features(borrow(forest), 2, budget);
             CHECK(features.table_bytes() <= budget);
             CHECK(budget < all / 3 || features.table_bytes() > 0);
-            CHECK_CLOSE(evaluate(features, x.table(), 2), desired, 1e-12);
+            CHECK_CLOSE(evaluated(features, x.table(), 2), desired, 1e-12);
         }
     }
 }

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "dictionary.hpp"
+#include "evaluated.hpp"
 #include "harness.hpp"
 #include "trees.hpp"
 
@@ -93,10 +94,7 @@ Columns slow_columns(const Weighted& model, const Matrix& x, index output) {
 
 std::vector<double> fast_columns(const Forest& forest, const Table& x, int n_threads,
                                  std::uint64_t table_bytes = kTableBytes) {
-    const NodeFeatures features({std::shared_ptr<const Forest>(), &forest}, n_threads, table_bytes);
-    std::vector<double> out(features.columns() * x.rows, kNan);
-    features.evaluate(x, out.data(), n_threads);
-    return out;
+    return evaluated(NodeFeatures(borrow(forest), n_threads, table_bytes), x, n_threads);
 }
 
 void check_against_definition(const Weighted& model, const Matrix& x) {
@@ -180,7 +178,7 @@ TEST(node_features_sum_to_the_trees) {
     std::vector<double> sum(300, forest.offset()[0]), predicted(300);
     const std::vector<double> columns = fast_columns(forest, x.table(), 1);
     for (std::size_t k = 0; k < columns.size(); ++k) sum[k % 300] += columns[k];
-    Prediction({std::shared_ptr<const Forest>(), &forest}, 1).evaluate(x.table(), predicted.data(), 1);
+    Prediction(borrow(forest), 1).evaluate(x.table(), predicted.data(), 1);
     CHECK_CLOSE(sum, predicted, 1e-13);
 }
 
