@@ -16,6 +16,8 @@ public:
     // Adds a tree cut off at a depth; what ends at node m adds values[m * width].
     void append(const Forest& forest, const Thresholds& thresholds, index tree, int depth, const double* values,
                 index width);
+    bool empty() const { return trees_[0].empty() && trees_[1].empty() && trees_[2].empty(); }
+    // The block must have codes if there are trees.
     void add(const RankedBlock& block, const Thresholds& thresholds, double* out) const;
 
 private:

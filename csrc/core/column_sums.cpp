@@ -33,6 +33,10 @@ double gain(const Tables& tables, const Candidate& candidate) {
 
 }  // namespace
 
+bool need_codes(const std::vector<ColumnSum>& columns) {
+    return std::any_of(columns.begin(), columns.end(), [](const ColumnSum& c) { return !c.walked.empty(); });
+}
+
 std::uint64_t bytes_of_tables(const std::vector<ColumnSum>& columns) {
     std::uint64_t sum = 0;
     for (const ColumnSum& column : columns) sum += column.tables.bytes();

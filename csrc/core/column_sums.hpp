@@ -28,6 +28,7 @@ struct ColumnSum {
     }
 };
 
+bool need_codes(const std::vector<ColumnSum>& columns);
 std::uint64_t bytes_of_tables(const std::vector<ColumnSum>& columns);
 
 // The tables of the columns for which they pay; the others have none.

@@ -53,7 +53,7 @@ TreeSums::TreeSums(const Forest& forest, const std::vector<TreeSet>& columns, in
 }
 
 void TreeSums::add(const Forest& forest, const InputBlock& block, double* const* columns) const {
-    const RankedBlock ranked(thresholds_, block);
+    const RankedBlock ranked(thresholds_, block, need_codes(columns_));
     for (std::size_t c = 0; c < columns_.size(); ++c)
         if (columns[c]) columns_[c].add(ranked, thresholds_, columns[c]);
     deep_.add(forest, block, columns);

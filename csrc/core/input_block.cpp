@@ -1,6 +1,6 @@
 #include "input_block.hpp"
 
-#include <cmath>
+#include "kernels.hpp"
 
 namespace fasthdmr {
 
@@ -9,12 +9,14 @@ void InputBlock::load(const Table& x, const Rows& rows) {
     has_missing_ = false;
     for (index j = 0; j < x.columns; ++j) {
         float* column = values_.data() + j * kBlockRows;
-        bool missing = false;
-        for (index r = 0; r < rows_; ++r) {
-            column[r] = float(x.at(rows[r], j));
-            missing |= std::isnan(column[r]);
-        }
-        has_missing_ |= missing;
+        if (rows.list)
+            for (index r = 0; r < rows_; ++r) column[r] = float(x.at(rows[r], j));
+        else
+            kernels().load(x.data + rows.start * x.row_stride + j * x.column_stride, x.is_float32,
+                           rows.stride * x.row_stride, rows_, column);
+        int missing = 0;
+        for (index r = 0; r < rows_; ++r) missing |= column[r] != column[r];
+        has_missing_ |= missing != 0;
     }
 }
 

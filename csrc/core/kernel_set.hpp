@@ -6,6 +6,7 @@
 
 namespace fasthdmr::FASTHDMR_ISA {
 
+void load(const char* data, bool is_float32, index stride, index rows, float* out);
 void rank(const float* thresholds, std::int32_t n, const float* x, index rows, std::int32_t* ranks);
 void encode(const std::int32_t* ranks, index rows, std::int16_t* codes);
 void add_coded(const CodedTree* trees, index n_trees, int depth, const std::int16_t* codes, index ld, index rows,

@@ -8,6 +8,8 @@ namespace fasthdmr {
 // Input is column-wise: variable f of row r is x[f * ld + r]. Kernels that add do so to out[r].
 struct Kernels {
     const char* name;
+    // A column of float64 or float32 numbers, `stride` bytes apart, as float32.
+    void (*load)(const char* data, bool is_float32, index stride, index rows, float* out);
     // How many of the rising thresholds are below each value: its rank. That of NaN is n + 1.
     void (*rank)(const float* thresholds, std::int32_t n, const float* x, index rows, std::int32_t* ranks);
     // Ranks as 16-bit codes, in an order of rows that only this set of kernels knows; codes are written in whole tiles.

@@ -76,7 +76,7 @@ void NodeSums::append_walks(const Forest& forest, index t) {
 }
 
 void NodeSums::add(const Forest& forest, const InputBlock& block, double* const* columns) const {
-    const RankedBlock ranked(thresholds_, block);
+    const RankedBlock ranked(thresholds_, block, need_codes(columns_));
     std::vector<double*> without_tables(columns, columns + columns_.size());
     for (std::size_t g = 0; g < columns_.size(); ++g) {
         if (columns[g]) columns_[g].add(ranked, thresholds_, columns[g]);

@@ -102,11 +102,17 @@ void Tables::add(const RankedBlock& block, double* out) const {
     if (tables_.empty() && constant_ == 0.0) return;
     Buffer<std::int32_t> places(axes_.size() * kBlockRows);
     const index rows = block.rows();
-    const auto of = [&](std::int32_t axis) { return axis < 0 ? nullptr : places.data() + axis * kBlockRows; };
-    for (std::size_t k = 0; k < axes_.size(); ++k)
-        kernels().take(axes_[k].places.data(), block.ranks(axes_[k].variable), rows, of(std::int32_t(k)));
+    std::vector<const std::int32_t*> of;
+    for (const Axis& axis : axes_) {
+        of.push_back(block.ranks(axis.variable));
+        if (axis.cuts_everywhere()) continue;
+        std::int32_t* taken = places.data() + (of.size() - 1) * kBlockRows;
+        kernels().take(axis.places.data(), of.back(), rows, taken);
+        of.back() = taken;
+    }
     for (const Table& table : tables_)
-        kernels().add_cells(table.cells.data(), table.stride, of(table.axis[0]), of(table.axis[1]), rows, out);
+        kernels().add_cells(table.cells.data(), table.stride, of[table.axis[0]],
+                            table.axis[1] < 0 ? nullptr : of[table.axis[1]], rows, out);
     if (constant_ != 0.0)
         for (index r = 0; r < rows; ++r) out[r] += constant_;
 }

@@ -31,6 +31,7 @@ private:
         std::int32_t variable;
         std::vector<std::int32_t> places;  // by rank
         std::int32_t size() const { return places.back() + 1; }
+        bool cuts_everywhere() const { return size() == std::int32_t(places.size()); }  // places are ranks
     };
     struct Table {
         std::int32_t axis[2];  // the second one -1 if there is none

@@ -39,17 +39,17 @@ Thresholds::Thresholds(const Forest& forest, const std::vector<std::int32_t>& no
     });
 }
 
-RankedBlock::RankedBlock(const Thresholds& thresholds, const InputBlock& block)
+RankedBlock::RankedBlock(const Thresholds& thresholds, const InputBlock& block, bool with_codes)
     : rows_(block.rows()),
       ranks_(thresholds.variables() * kBlockRows),
-      codes_(thresholds.variables() * kBlockRows) {
+      codes_(with_codes ? thresholds.variables() * kBlockRows : 0) {
     std::vector<char> is_missing(block.has_missing() ? rows_ : 0, 0);
     for (index v = 0; v < thresholds.variables(); ++v) {
         const std::int32_t n = thresholds.count(v);
         if (n == 0) continue;
         std::int32_t* ranks = ranks_.data() + v * kBlockRows;
         kernels().rank(thresholds.sorted(v), n, block.values() + v * kBlockRows, rows_, ranks);
-        if (n <= kMostThresholds) kernels().encode(ranks, rows_, codes_.data() + v * kBlockRows);
+        if (with_codes && n <= kMostThresholds) kernels().encode(ranks, rows_, codes_.data() + v * kBlockRows);
         for (std::size_t r = 0; r < is_missing.size(); ++r) is_missing[r] |= ranks[r] > n;
     }
     for (std::size_t r = 0; r < is_missing.size(); ++r)

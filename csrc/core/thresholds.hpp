@@ -30,7 +30,7 @@ private:
 // The ranks of a block of rows; those of missing values are one more than the number of thresholds.
 class RankedBlock {
 public:
-    RankedBlock(const Thresholds& thresholds, const InputBlock& block);
+    RankedBlock(const Thresholds& thresholds, const InputBlock& block, bool with_codes);
 
     index rows() const { return rows_; }
     const std::int32_t* ranks(index variable) const { return ranks_.data() + variable * kBlockRows; }

@@ -43,11 +43,14 @@ def n_threads(n_jobs: int | None) -> int:
     backend, _ = get_active_backend()
     if multiprocessing.current_process().daemon or getattr(backend, "nesting_level", None):
         return 1
+    wanted = int(joblib.effective_n_jobs(n_jobs))
+    if wanted == 1:
+        return 1
     limit = int(joblib.cpu_count())
     environment = os.environ.get("OMP_NUM_THREADS", "")
     if environment.isdecimal() and int(environment) > 0:
         limit = min(limit, int(environment))
-    return max(1, min(limit, int(joblib.effective_n_jobs(n_jobs))))
+    return max(1, min(limit, wanted))
 
 
 _section = threading.RLock()
