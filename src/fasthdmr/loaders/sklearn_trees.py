@@ -13,6 +13,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from fasthdmr import _core
 from fasthdmr.loaders.trees import Trees
 
 # Field of the node records inside a tree -> the public property with the same content, and its type.
@@ -138,13 +139,11 @@ def _trees(
     tree_offsets = np.cumsum([0, *(tree.node_count for tree in members)], dtype=np.int64)
     n_nodes = int(tree_offsets[-1])
     width = offset.size if members[0].value[0].size > 1 else 1
-    fields = {name: np.empty(n_nodes, dtype) for name, (_, dtype) in _FIELDS.items()}
+    fields: dict[str, NDArray[Any]] = {name: np.empty(n_nodes, dtype) for name, (_, dtype) in _FIELDS.items()}
     value = np.empty((n_nodes, width))
     for start, stop in _batches(tree_offsets):
-        nodes, raw = _records(members[start:stop])
         rows = slice(tree_offsets[start], tree_offsets[stop])
-        for name, array in fields.items():
-            array[rows] = nodes[name]
+        raw = _copy_nodes(members[start:stop], {name: array[rows] for name, array in fields.items()})
         value[rows] = leaf_values(raw)
     _turn_nan_thresholds(fields)
     names = getattr(model, "feature_names_in_", None)
@@ -186,17 +185,23 @@ def _batches(tree_offsets: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     yield from pairwise(edges)
 
 
-def _records(members: Sequence[Any]) -> tuple[Any, NDArray[np.float64]]:
-    """Return the nodes of some trees, by field name, and their values (M, targets, classes).
+def _copy_nodes(members: Sequence[Any], fields: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
+    """Fill the fields with the nodes of some trees, end to end, and return their values (M, targets, classes).
 
     A tree's state for pickling shows its arrays without a copy; the public properties, one array a call, are
     for versions that lay them out differently.
     """
-    states = [tree.__getstate__() for tree in members]
-    nodes = [state["nodes"] for state in states]
-    values = np.concatenate([state["values"] for state in states])
-    if set(_FIELDS) <= set(nodes[0].dtype.names or ()):
-        return np.frombuffer(b"".join(nodes), dtype=nodes[0].dtype), values
-    return {
-        name: np.concatenate([getattr(tree, public) for tree in members]) for name, (public, _) in _FIELDS.items()
-    }, values
+    nodes, values = [], []
+    for tree in members:
+        state = tree.__getstate__()
+        nodes.append(state["nodes"])
+        values.append(state["values"])
+    known = nodes[0].dtype.fields or {}
+    if all(name in known and known[name][0] == array.dtype for name, array in fields.items()):
+        _core.copy_records(nodes, [(known[name][1], array) for name, array in fields.items()])
+    else:
+        for name, array in fields.items():
+            np.concatenate([getattr(tree, _FIELDS[name][0]) for tree in members], out=array, casting="same_kind")
+    raw = np.empty((sum(map(len, values)), *values[0].shape[1:]))
+    _core.copy_records(values, [(0, raw)])
+    return raw
