@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "parallel.hpp"
-
 namespace fasthdmr {
 
 namespace {
@@ -43,35 +41,46 @@ std::uint64_t bytes_of_tables(const std::vector<ColumnSum>& columns) {
     return sum;
 }
 
-std::vector<Tables> worthwhile_tables(const Thresholds& thresholds, const std::vector<Candidate>& candidates,
-                                      std::uint64_t most_bytes, int n_threads) {
+TableOffers offer_tables(const Thresholds& thresholds, std::vector<Candidate> candidates, int n_threads) {
     const index count = index(candidates.size());
-    std::vector<Tables> tables(count);
-    std::vector<double> gains(count, 0.0);
+    TableOffers offers{std::move(candidates), std::vector<Tables>(count), std::vector<double>(count, 0.0)};
     parallel_for(count, n_threads, [&](index k) {
-        if (walk_time(candidates[k]) <= kPlace + cell_time(0)) return;
-        tables[k] = Tables(thresholds, candidates[k].boxes);
-        gains[k] = gain(tables[k], candidates[k]);
+        const Candidate& candidate = offers.candidates[k];
+        if (walk_time(candidate) <= kPlace + cell_time(0)) return;
+        offers.tables[k] = Tables(thresholds, candidate.boxes);
+        offers.gains[k] = gain(offers.tables[k], candidate);
     });
-    std::vector<index> order;
-    for (index k = 0; k < count; ++k)
-        if (tables[k].count() > 0 && gains[k] > 0.0) order.push_back(k);
-    std::stable_sort(order.begin(), order.end(), [&](index a, index b) {
-        return gains[a] * double(tables[b].bytes()) > gains[b] * double(tables[a].bytes());
+    return offers;
+}
+
+void choose_tables(const std::vector<TableOffers*>& offers, std::uint64_t most_bytes, int n_threads) {
+    struct Offer {
+        Tables& tables;
+        const Candidate& candidate;
+        double gain;
+        bool is_chosen = false;
+    };
+    std::vector<Offer> all;
+    for (TableOffers* some : offers)
+        for (std::size_t k = 0; k < some->tables.size(); ++k)
+            all.push_back({some->tables[k], some->candidates[k], some->gains[k]});
+    std::vector<Offer*> order;
+    for (Offer& offer : all)
+        if (offer.tables.count() > 0 && offer.gain > 0.0) order.push_back(&offer);
+    std::stable_sort(order.begin(), order.end(), [](const Offer* a, const Offer* b) {
+        return a->gain * double(b->tables.bytes()) > b->gain * double(a->tables.bytes());
     });
-    std::vector<char> chosen(count, 0);
-    for (const index k : order) {
-        if (tables[k].bytes() > most_bytes) continue;
-        most_bytes -= tables[k].bytes();
-        chosen[k] = 1;
+    for (Offer* offer : order) {
+        if (offer->tables.bytes() > most_bytes) continue;
+        most_bytes -= offer->tables.bytes();
+        offer->is_chosen = true;
     }
-    parallel_for(count, n_threads, [&](index k) {
-        if (chosen[k])
-            tables[k].fill(candidates[k].boxes);
+    parallel_for(index(all.size()), n_threads, [&](index k) {
+        if (all[k].is_chosen)
+            all[k].tables.fill(all[k].candidate.boxes);
         else
-            tables[k] = Tables();
+            all[k].tables = Tables();
     });
-    return tables;
 }
 
 }  // namespace fasthdmr

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "coded_trees.hpp"
+#include "parallel.hpp"
 #include "tables.hpp"
 
 namespace fasthdmr {
@@ -31,8 +32,29 @@ struct ColumnSum {
 bool need_codes(const std::vector<ColumnSum>& columns);
 std::uint64_t bytes_of_tables(const std::vector<ColumnSum>& columns);
 
-// The tables of the columns for which they pay; the others have none.
-std::vector<Tables> worthwhile_tables(const Thresholds& thresholds, const std::vector<Candidate>& candidates,
-                                      std::uint64_t most_bytes, int n_threads);
+// Tables that columns could have, laid out but not filled, and the time that they would save.
+struct TableOffers {
+    std::vector<Candidate> candidates;
+    std::vector<Tables> tables;
+    std::vector<double> gains;
+};
+
+TableOffers offer_tables(const Thresholds& thresholds, std::vector<Candidate> candidates, int n_threads);
+
+// Fills what pays, the most for a byte first, as far as the memory goes; the other tables become empty.
+void choose_tables(const std::vector<TableOffers*>& offers, std::uint64_t most_bytes, int n_threads);
+
+// Lays out the sums of several forests or outputs, which share the memory for tables.
+template <class Sums>
+void lay_out(std::vector<Sums>& sums, std::uint64_t table_bytes, int n_threads) {
+    const index count = index(sums.size());
+    const int inner = count > 1 ? 1 : n_threads;
+    // From the last: ensembles tend to come by rising depth, and the largest should not be the last to begin.
+    parallel_for(count, n_threads, [&](index k) { sums[count - 1 - k].draft(inner); });
+    std::vector<TableOffers*> offers;
+    for (Sums& each : sums) offers.push_back(&each.offers());
+    choose_tables(offers, table_bytes, n_threads);
+    parallel_for(count, n_threads, [&](index k) { sums[count - 1 - k].finish(inner); });
+}
 
 }  // namespace fasthdmr

@@ -28,38 +28,20 @@ void ArrayDictionary::fill(const Rows& rows, double* out, index leading) const {
 
 TreeColumns::TreeColumns(std::vector<std::shared_ptr<const Forest>> forests, index output, Sorting sorting, int n_threads)
     : forests_(std::move(forests)), constants_(forests_.size()), column_of_(forests_.size()) {
+    for (const auto& forest : forests_) {
+        if (forest->n_features() != n_features()) throw Error("the forests have different numbers of features");
+        if (output >= forest->n_outputs()) throw Error("the forests have different numbers of outputs");
+    }
+    const std::vector<std::vector<Subspace>> own =
+        sorting == Sorting::by_tree ? lay_out_trees(output, n_threads) : lay_out_nodes(output, n_threads);
     struct Source {  // of a column: the number of a subspace among the member's
         index member;
         std::size_t number;
     };
     std::map<Subspace, std::vector<Source>, decltype(&precedes)> sources(&precedes);
-    const auto add_source = [&](const Subspace& u, index member) {
-        sources[u].push_back({member, column_of_[member].size()});
-        column_of_[member].push_back(0);
-    };
-    std::uint64_t table_bytes = kTableBytes;
-    for (index i = 0; i < index(forests_.size()); ++i) {
-        const Forest& forest = *forests_[i];
-        if (forest.n_features() != n_features()) throw Error("the forests have different numbers of features");
-        if (output >= forest.n_outputs()) throw Error("the forests have different numbers of outputs");
-        constants_[i] = forest.offset()[output];
-        if (sorting == Sorting::by_node) {
-            const NodeSums& sums = node_sums_.emplace_back(forest, output, n_threads, table_bytes);
-            table_bytes -= sums.table_bytes();
-            constants_[i] += sums.constant();
-            for (const Subspace& u : sums.subspaces()) add_source(u, i);
-            continue;
-        }
-        std::vector<TreeSet> sets;
-        for (Group& group : group_trees(forest, output)) {
-            if (group.subspace.empty()) {
-                for (const index t : group.trees) constants_[i] += forest.values(t)[forest.value_column(output)];
-                continue;
-            }
-            add_source(group.subspace, i);
-            sets.push_back({std::move(group.trees), output});
-        }
-        table_bytes -= tree_sums_.emplace_back(forest, sets, n_threads, table_bytes).table_bytes();
+    for (std::size_t i = 0; i < own.size(); ++i) {
+        column_of_[i].resize(own[i].size());
+        for (std::size_t k = 0; k < own[i].size(); ++k) sources[own[i][k]].push_back({index(i), k});
     }
     for (const auto& [subspace, members] : sources) {
         for (const Source& source : members) {
@@ -68,6 +50,39 @@ TreeColumns::TreeColumns(std::vector<std::shared_ptr<const Forest>> forests, ind
         }
         subspaces_.push_back(subspace);
     }
+}
+
+// Returns the subspaces of each forest.
+std::vector<std::vector<Subspace>> TreeColumns::lay_out_trees(index output, int n_threads) {
+    std::vector<std::vector<Group>> groups(forests_.size());
+    parallel_for(index(forests_.size()), n_threads, [&](index i) { groups[i] = group_trees(*forests_[i], output); });
+    std::vector<std::vector<Subspace>> subspaces(forests_.size());
+    for (std::size_t i = 0; i < forests_.size(); ++i) {
+        const Forest& forest = *forests_[i];
+        constants_[i] = forest.offset()[output];
+        std::vector<TreeSet> sets;
+        for (Group& group : groups[i])
+            if (group.subspace.empty()) {
+                for (const index t : group.trees) constants_[i] += forest.values(t)[forest.value_column(output)];
+            } else {
+                subspaces[i].push_back(group.subspace);
+                sets.push_back({std::move(group.trees), output});
+            }
+        tree_sums_.emplace_back(forest, std::move(sets));
+    }
+    lay_out(tree_sums_, kTableBytes, n_threads);
+    return subspaces;
+}
+
+std::vector<std::vector<Subspace>> TreeColumns::lay_out_nodes(index output, int n_threads) {
+    for (const auto& forest : forests_) node_sums_.emplace_back(*forest, output);
+    lay_out(node_sums_, kTableBytes, n_threads);
+    std::vector<std::vector<Subspace>> subspaces;
+    for (std::size_t i = 0; i < forests_.size(); ++i) {
+        constants_[i] = forests_[i]->offset()[output] + node_sums_[i].constant();
+        subspaces.push_back(node_sums_[i].subspaces());
+    }
+    return subspaces;
 }
 
 void TreeColumns::fill(const InputBlock& block, double* const* out) const {

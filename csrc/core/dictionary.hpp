@@ -57,6 +57,9 @@ public:
     void fill(const InputBlock& block, double* const* out) const;
 
 private:
+    std::vector<std::vector<Subspace>> lay_out_trees(index output, int n_threads);
+    std::vector<std::vector<Subspace>> lay_out_nodes(index output, int n_threads);
+
     std::vector<std::shared_ptr<const Forest>> forests_;
     std::vector<Subspace> subspaces_;
     std::vector<Column> columns_;

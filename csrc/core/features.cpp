@@ -20,25 +20,36 @@ std::vector<index> distinct_trees(const std::vector<TreeSet>& columns) {
 
 }  // namespace
 
-TreeSums::TreeSums(const Forest& forest, const std::vector<TreeSet>& columns, int n_threads, std::uint64_t table_bytes)
-    : thresholds_(forest, nodes_to_rank(forest, distinct_trees(columns)), n_threads), columns_(columns.size()) {
+TreeSums::TreeSums(const Forest& forest, std::vector<TreeSet> columns)
+    : draft_(new Draft{forest, std::move(columns), {}, {}}), columns_(draft_->columns.size()) {}
+
+void TreeSums::draft(int n_threads) {
+    const Forest& forest = draft_->forest;
+    const std::vector<TreeSet>& columns = draft_->columns;
+    thresholds_ = Thresholds(forest, nodes_to_rank(forest, distinct_trees(columns)), n_threads);
     std::vector<Candidate> candidates(columns.size());
-    std::vector<std::vector<index>> unboxed(columns.size()), deep(columns.size());
+    draft_->unboxed.resize(columns.size());
     parallel_for(index(columns.size()), n_threads, [&](index c) {
         const index value_column = forest.value_column(columns[c].output);
         for (const index t : columns[c].trees) {
             if (append_leaf_boxes(forest, thresholds_, t, value_column, candidates[c].boxes))
                 ++(forest.depth(t) > kShallowDepth ? candidates[c].deep_walks : candidates[c].walks);
             else
-                unboxed[c].push_back(t);
+                draft_->unboxed[c].push_back(t);
         }
     });
-    std::vector<Tables> tables = worthwhile_tables(thresholds_, candidates, table_bytes, n_threads);
+    draft_->offers = offer_tables(thresholds_, std::move(candidates), n_threads);
+}
+
+void TreeSums::finish(int n_threads) {
+    const std::unique_ptr<Draft> draft = std::move(draft_);
+    const Forest& forest = draft->forest;
+    const std::vector<TreeSet>& columns = draft->columns;
+    std::vector<std::vector<index>> deep(columns.size());
     parallel_for(index(columns.size()), n_threads, [&](index c) {
         const index value_column = forest.value_column(columns[c].output);
-        const bool has_tables = tables[c].count() > 0;
-        columns_[c].tables = std::move(tables[c]);
-        for (const index t : has_tables ? unboxed[c] : columns[c].trees) {
+        columns_[c].tables = std::move(draft->offers.tables[c]);
+        for (const index t : columns_[c].tables.count() > 0 ? draft->unboxed[c] : columns[c].trees) {
             if (forest.depth(t) > kShallowDepth || !can_be_coded(forest, thresholds_, t))
                 deep[c].push_back(t);
             else
@@ -85,23 +96,31 @@ std::vector<TreeSet> trees_by_group(const Forest& forest) {
     return sets;
 }
 
+std::vector<TreeSums> laid_out(const Forest& forest, std::vector<TreeSet> columns, int n_threads,
+                               std::uint64_t table_bytes) {
+    std::vector<TreeSums> sums;
+    sums.emplace_back(forest, std::move(columns));
+    lay_out(sums, table_bytes, n_threads);
+    return sums;
+}
+
 }  // namespace
 
 Prediction::Prediction(std::shared_ptr<const Forest> given, int n_threads, std::uint64_t table_bytes)
-    : Evaluator(std::move(given)), sums_(forest(), trees_by_output(forest()), n_threads, table_bytes) {}
+    : Evaluator(std::move(given)), sums_(laid_out(forest(), trees_by_output(forest()), n_threads, table_bytes)) {}
 
 void Prediction::fill(const InputBlock& block, double* const* columns) const {
     for (index output = 0; output < forest().n_outputs(); ++output)
         std::fill_n(columns[output], block.rows(), forest().offset()[output]);
-    sums_.add(forest(), block, columns);
+    sums_[0].add(forest(), block, columns);
 }
 
 TreeFeatures::TreeFeatures(std::shared_ptr<const Forest> given, int n_threads, std::uint64_t table_bytes)
-    : Evaluator(std::move(given)), sums_(forest(), trees_by_group(forest()), n_threads, table_bytes) {}
+    : Evaluator(std::move(given)), sums_(laid_out(forest(), trees_by_group(forest()), n_threads, table_bytes)) {}
 
 void TreeFeatures::fill(const InputBlock& block, double* const* columns) const {
-    for (index c = 0; c < sums_.columns(); ++c) std::fill_n(columns[c], block.rows(), 0.0);
-    sums_.add(forest(), block, columns);
+    for (index c = 0; c < this->columns(); ++c) std::fill_n(columns[c], block.rows(), 0.0);
+    sums_[0].add(forest(), block, columns);
 }
 
 }  // namespace fasthdmr

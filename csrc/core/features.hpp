@@ -20,14 +20,26 @@ struct TreeSet {
 
 class TreeSums {
 public:
-    TreeSums(const Forest& forest, const std::vector<TreeSet>& columns, int n_threads,
-             std::uint64_t table_bytes = kTableBytes);
+    // To be laid out (column_sums.hpp) before it can add; the forest has to live so long.
+    TreeSums(const Forest& forest, std::vector<TreeSet> columns);
+    void draft(int n_threads);
+    TableOffers& offers() { return draft_->offers; }
+    void finish(int n_threads);
+
     index columns() const { return index(columns_.size()); }
     // Adds to every column; those without a place (null) are left out.
     void add(const Forest& forest, const InputBlock& block, double* const* columns) const;
     std::uint64_t table_bytes() const { return bytes_of_tables(columns_); }
 
 private:
+    struct Draft {
+        const Forest& forest;
+        std::vector<TreeSet> columns;
+        TableOffers offers;
+        std::vector<std::vector<index>> unboxed;  // trees of a column that its tables do not hold
+    };
+
+    std::unique_ptr<Draft> draft_;
     Thresholds thresholds_;
     std::vector<ColumnSum> columns_;
     DeepTrees deep_;
@@ -57,27 +69,27 @@ class Prediction : public Evaluator {
 public:
     Prediction(std::shared_ptr<const Forest> forest, int n_threads, std::uint64_t table_bytes = kTableBytes);
     index columns() const override { return forest().n_outputs(); }
-    std::uint64_t table_bytes() const override { return sums_.table_bytes(); }
+    std::uint64_t table_bytes() const override { return sums_[0].table_bytes(); }
 
 protected:
     void fill(const InputBlock& block, double* const* columns) const override;
 
 private:
-    TreeSums sums_;
+    std::vector<TreeSums> sums_;  // one
 };
 
 // One column a group of trees, output after output.
 class TreeFeatures : public Evaluator {
 public:
     TreeFeatures(std::shared_ptr<const Forest> forest, int n_threads, std::uint64_t table_bytes = kTableBytes);
-    index columns() const override { return sums_.columns(); }
-    std::uint64_t table_bytes() const override { return sums_.table_bytes(); }
+    index columns() const override { return sums_[0].columns(); }
+    std::uint64_t table_bytes() const override { return sums_[0].table_bytes(); }
 
 protected:
     void fill(const InputBlock& block, double* const* columns) const override;
 
 private:
-    TreeSums sums_;
+    std::vector<TreeSums> sums_;  // one
 };
 
 }  // namespace fasthdmr

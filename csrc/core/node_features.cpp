@@ -17,22 +17,21 @@ std::vector<std::int32_t> distinct(std::vector<std::int32_t> values) {
 
 }  // namespace
 
-NodeSums::NodeSums(const Forest& forest, index output, int n_threads, std::uint64_t table_bytes)
-    : groups_(group_nodes(forest, output)),
-      value_column_(forest.value_column(output)),
-      thresholds_(forest, nodes_to_rank(forest, trees_of(forest, output)), n_threads),
-      columns_(subspaces().size()) {
-    std::vector<Candidate> candidates(columns_.size());
-    std::vector<index> shallow;
-    for (const index t : trees_of(forest, output)) {
-        ++n_trees_;
+void NodeSums::draft(int n_threads) {
+    const Forest& forest = draft_->forest;
+    const std::vector<index> trees = trees_of(forest, draft_->output);
+    groups_ = group_nodes(forest, draft_->output);
+    value_column_ = forest.value_column(draft_->output);
+    thresholds_ = Thresholds(forest, nodes_to_rank(forest, trees), n_threads);
+    std::vector<Candidate> candidates(subspaces().size());
+    for (const index t : trees) {
         constant_ += forest.values(t)[value_column_];
         const bool is_deep = forest.depth(t) > kShallowDepth;
         if (is_deep ? !has_few_splits_of_pairs(forest, t) : !can_be_coded(forest, thresholds_, t)) {
             deep_.push_back(t);
             continue;
         }
-        (is_deep ? boxed_deep_ : shallow).push_back(t);
+        (is_deep ? boxed_deep_ : draft_->shallow).push_back(t);
         std::vector<std::int32_t> touched;
         for (const NodeBox& part : node_boxes(forest, thresholds_, t, value_column_, groups_.below[t])) {
             candidates[part.subspace].boxes.push_back(part.box);
@@ -40,10 +39,15 @@ NodeSums::NodeSums(const Forest& forest, index output, int n_threads, std::uint6
         }
         for (const std::int32_t g : distinct(touched)) ++(is_deep ? candidates[g].deep_walks : candidates[g].walks);
     }
-    std::vector<Tables> tables = worthwhile_tables(thresholds_, candidates, table_bytes, n_threads);
-    for (std::size_t g = 0; g < columns_.size(); ++g) columns_[g].tables = std::move(tables[g]);
-    for (const index t : shallow) {
-        append_walks(forest, t);
+    draft_->offers = offer_tables(thresholds_, std::move(candidates), n_threads);
+}
+
+void NodeSums::finish(int) {
+    const std::unique_ptr<Draft> draft = std::move(draft_);
+    columns_.resize(subspaces().size());
+    for (std::size_t g = 0; g < columns_.size(); ++g) columns_[g].tables = std::move(draft->offers.tables[g]);
+    for (const index t : draft->shallow) {
+        append_walks(draft->forest, t);
         std::vector<std::int32_t>().swap(groups_.below[t]);
     }
     thresholds_.forget_nodes();
@@ -141,11 +145,9 @@ void NodeSums::walk_deep(const Forest& forest, index t, const InputBlock& block,
 
 NodeFeatures::NodeFeatures(std::shared_ptr<const Forest> given, int n_threads, std::uint64_t table_bytes)
     : Evaluator(std::move(given)) {
-    for (index output = 0; output < forest().n_outputs(); ++output) {
-        NodeSums sums(forest(), output, n_threads, table_bytes);
-        table_bytes -= sums.table_bytes();
-        if (!sums.empty()) outputs_.push_back(std::move(sums));
-    }
+    for (index output = 0; output < forest().n_outputs(); ++output)
+        if (!trees_of(forest(), output).empty()) outputs_.emplace_back(forest(), output);
+    lay_out(outputs_, table_bytes, n_threads);
 }
 
 index NodeFeatures::columns() const {

@@ -12,26 +12,34 @@ namespace fasthdmr {
 // The trees of a forest that add to one output, sorted by node.
 class NodeSums {
 public:
-    NodeSums(const Forest& forest, index output, int n_threads,
-             std::uint64_t table_bytes = kTableBytes);
+    // To be laid out (column_sums.hpp) before it can add; the forest has to live so long.
+    NodeSums(const Forest& forest, index output) : draft_(new Draft{forest, output, {}, {}}) {}
+    void draft(int n_threads);
+    TableOffers& offers() { return draft_->offers; }
+    void finish(int n_threads);
 
     const std::vector<Subspace>& subspaces() const { return groups_.subspaces; }
-    bool empty() const { return n_trees_ == 0; }
     double constant() const { return constant_; }  // the sum of the roots' values
     // Adds every subspace's terms to a column of its own; those without a column (null) are left out.
     void add(const Forest& forest, const InputBlock& block, double* const* columns) const;
     std::uint64_t table_bytes() const { return bytes_of_tables(columns_); }
 
 private:
+    struct Draft {
+        const Forest& forest;
+        index output;
+        TableOffers offers;
+        std::vector<index> shallow;  // trees
+    };
     void append_walks(const Forest& forest, index t);
     void add_deep(const Forest& forest, const std::vector<index>& trees, const InputBlock& block,
                   double* const* columns) const;
     template <bool Missing>
     void walk_deep(const Forest& forest, index t, const InputBlock& block, double* const* columns, index stop) const;
 
+    std::unique_ptr<Draft> draft_;
     NodeGroups groups_;  // the numbers of the nodes only for trees that are walked as a whole
-    index value_column_;
-    index n_trees_ = 0;
+    index value_column_ = 0;
     double constant_ = 0.0;
     Thresholds thresholds_;
     std::vector<ColumnSum> columns_;  // of shallow trees the tops, with what they add to a subspace

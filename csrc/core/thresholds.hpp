@@ -10,6 +10,7 @@ namespace fasthdmr {
 
 class Thresholds {
 public:
+    Thresholds() = default;
     // Of the chosen inner nodes, numbered through the whole forest.
     Thresholds(const Forest& forest, const std::vector<std::int32_t>& nodes, int n_threads);
 

@@ -107,7 +107,7 @@ void check_against_definition(const Weighted& model, const Matrix& x) {
             if (!key.second.empty()) subspaces.push_back(key.second);
             desired.insert(desired.end(), column.begin(), column.end());
         }
-        CHECK(NodeSums(forest, output, 1).subspaces() == subspaces);
+        CHECK(group_nodes(forest, output).subspaces == subspaces);
     }
     CHECK_CLOSE(fast_columns(forest, x.table(), 2), desired, 1e-13);
     CHECK_CLOSE(fast_columns(forest, x.table(), 2, 0), desired, 1e-13);  // without tables

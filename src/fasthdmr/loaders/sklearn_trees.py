@@ -24,6 +24,7 @@ _FIELDS = {
     "threshold": ("threshold", np.float64),
     "missing_go_to_left": ("missing_go_to_left", np.uint8),
     "weighted_n_node_samples": ("weighted_n_node_samples", np.float64),
+    "impurity": ("impurity", np.float64),
 }
 _BATCH = 1 << 14  # nodes copied at a time: few calls for many small trees, no second copy of large ones
 
@@ -159,6 +160,7 @@ def _trees(
         tree_output=tree_output.astype(np.int64),
         offset=offset,
         weight=fields["weighted_n_node_samples"],
+        impurity=fields["impurity"],
         allow_nan=allow_nan,
         feature_names=None if names is None else tuple(map(str, names)),
         output_names=output_names,

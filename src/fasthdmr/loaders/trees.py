@@ -30,9 +30,19 @@ class Trees:
     tree_output: NDArray[np.int64]  # (T,)
     offset: NDArray[np.float64]  # (n_outputs,)
     weight: NDArray[np.float64]  # (M,), of the training rows in each node
+    impurity: NDArray[np.float64] | None = None  # (M,), where the model keeps it
     allow_nan: bool = False
     feature_names: tuple[str, ...] | None = None
     output_names: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, forest: Forest) -> Trees:
+        """Return the arrays of a forest; inner nodes have the mean of their children as their value."""
+        _, n_features, _, *arrays = forest.core.__getstate__()
+        tree_offsets, left, right, feature, threshold, missing_left, value, tree_output, offset, weight = arrays
+        return cls(
+            n_features, tree_offsets, left, right, feature, threshold, missing_left, value, tree_output, offset, weight
+        )
 
     def scaled(self, weight: float) -> Trees:
         """Return the ensemble whose output is multiplied by `weight`."""
@@ -78,6 +88,12 @@ def add(members: Sequence[Trees]) -> Trees:
         tree_output=np.concatenate([m.tree_output for m in members]),
         offset=np.sum([m.offset for m in members], axis=0),
         weight=np.concatenate([m.weight for m in members]),
+        impurity=_joined([m.impurity for m in members]),
         allow_nan=all(m.allow_nan for m in members),
         feature_names=next((m.feature_names for m in members if m.feature_names is not None), None),
     )
+
+
+def _joined(parts: Sequence[NDArray[np.float64] | None]) -> NDArray[np.float64] | None:
+    known = [part for part in parts if part is not None]
+    return np.concatenate(known) if len(known) == len(parts) else None
