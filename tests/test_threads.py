@@ -1,83 +1,285 @@
-"""Threads: how many there are, in workers too, and that BLAS gets its own back."""
-
-from __future__ import annotations
+"""How many threads run where, and that results depend on it nowhere."""
 
 import multiprocessing
 import threading
+from contextlib import contextmanager
+from functools import partial
 
 import joblib
 import numpy as np
 import pytest
-from sklearn.ensemble import GradientBoostingRegressor
-from threadpoolctl import threadpool_info
+from models import X, Y, gbr, rf
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from fasthdmr import TreeHDMR, load_forest
+from fasthdmr import HDMR, TreeHDMR, _core, _threads, decompose, load_forest
 from fasthdmr._threads import n_threads, one_blas_thread
 
-RNG = np.random.default_rng(0)
-X = RNG.random((3000, 4))
-Y = X[:, 0] * X[:, 1] + X[:, 2]
-MODEL = GradientBoostingRegressor(n_estimators=30, random_state=0).fit(X, Y)
+BACKENDS = ["loky", "threading", "multiprocessing"]
+MODELS = [gbr(max_depth=2).fit(X, Y), rf().fit(X, Y)]
+MANY = np.random.default_rng(0).normal(size=(3000, 4))
+ESTIMATORS = {
+    "trees": partial(TreeHDMR, MODELS, basis="trees", combine="sum", order=None),
+    "ridge": partial(TreeHDMR, MODELS, basis="trees", combine="ridge", order=2),
+    "spline": partial(TreeHDMR, MODELS, basis="spline"),
+    "bins": partial(TreeHDMR, MODELS, basis="bins"),
+    "smooth": partial(TreeHDMR, MODELS, basis="spline", smooth=True),
+}
+needs_fork = pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="needs fork")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::scipy.linalg.LinAlgWarning"),
+]
 
 
-def work(_: int) -> tuple[int, np.ndarray, np.ndarray]:
-    """Return the threads that all cores stand for here, and results made with them."""
-    hdmr = TreeHDMR(MODEL, combine="sum", n_jobs=-1).fit(X)
-    return n_threads(-1), load_forest(MODEL).predict(X, n_jobs=-1), hdmr.sensitivity_.S
+@pytest.fixture
+def four_cores(monkeypatch):
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 4)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
 
 
-def blas_threads() -> list[int]:
+@pytest.fixture
+def several_blas_threads():
+    with threadpool_limits(3, user_api="blas"):
+        if set(blas_threads()) != {3}:
+            pytest.skip("BLAS cannot have three threads")
+        yield
+
+
+def blas_threads():
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2, 3, 4])
-def test_results_do_not_depend_on_threads(n_jobs, monkeypatch):
-    monkeypatch.setattr(joblib, "cpu_count", lambda: 4)
-    forest, reference = load_forest(MODEL), load_forest(MODEL)
-    assert np.array_equal(forest.group_features(X, n_jobs=n_jobs), reference.group_features(X, n_jobs=1))
-    S = TreeHDMR(MODEL, combine="sum", n_jobs=n_jobs).fit(X).sensitivity_.S
-    assert np.array_equal(S, TreeHDMR(MODEL, combine="sum", n_jobs=1).fit(X).sensitivity_.S)
+def fitted(name, n_jobs):
+    """Return the numbers of a fit that must not change."""
+    hdmr = ESTIMATORS[name](n_jobs=n_jobs).fit(MANY, MANY[:, 0] * MANY[:, 1])
+    return hdmr.evaluate(MANY), hdmr.sensitivity_.Sa
 
 
-@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
-def test_workers_get_one_thread_each(backend):
-    _, prediction, S = work(0)
-    for threads, same_prediction, same_S in joblib.Parallel(n_jobs=2, backend=backend)(
-        joblib.delayed(work)(k) for k in range(2)
-    ):
-        assert threads == 1
-        assert np.array_equal(same_prediction, prediction)
-        assert np.array_equal(same_S, S)
+def same(one, other):
+    return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 
 
-@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork on this platform")
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_works_after_fork():
-    _, prediction, S = work(0)
-    with multiprocessing.get_context("fork").Pool(1) as pool:
-        threads, same_prediction, same_S = pool.apply_async(work, (0,)).get(timeout=60)
-    assert threads == 1
-    assert np.array_equal(same_prediction, prediction)
-    assert np.array_equal(same_S, S)
+def test_n_jobs(four_cores, monkeypatch):
+    assert [n_threads(n_jobs) for n_jobs in (None, 1, 3, 4, 9)] == [1, 1, 3, 4, 4]
+    with joblib.parallel_config(n_jobs=3):
+        assert [n_threads(None), n_threads(2)] == [3, 2]
+    with pytest.raises(ValueError, match="n_jobs must be None"):
+        n_threads(0)
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    assert [n_threads(n_jobs) for n_jobs in (None, 1, 3)] == [1, 1, 2]
 
 
-def test_sections_of_several_threads_give_blas_its_threads_back():
-    before, seen = blas_threads(), []
+def test_minus_one_is_every_core(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert n_threads(-1) == joblib.cpu_count()
 
-    def enter_and_leave() -> None:
-        for _ in range(10):
-            with one_blas_thread(), one_blas_thread():
-                seen.extend(blas_threads())
 
-    threads = [threading.Thread(target=enter_and_leave) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=60)
-    assert len(seen) == 30 * len(before) and set(seen) == {1}
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_workers_of_joblib_have_one_thread(backend):
+    calls = [joblib.delayed(n_threads)(n_jobs) for n_jobs in (None, 2, -1)]
+    assert joblib.Parallel(n_jobs=2, backend=backend)(calls) == [1, 1, 1]
+
+
+@needs_fork
+def test_workers_of_a_pool_have_one_thread():
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map_async(n_threads, [None, 2, -1]).get(30) == [1, 1, 1]
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_fits_do_not_depend_on_threads(name, four_cores):
+    one = fitted(name, 1)
+    assert all(same(fitted(name, n_jobs), one) for n_jobs in (2, 3, 4))
+
+
+def test_predictions_do_not_depend_on_threads(four_cores):
+    for model in MODELS:
+        forest = load_forest(model)
+        for call in (forest.predict, forest.group_features, partial(forest.group_features, by="node")):
+            assert all(np.array_equal(call(MANY, n_jobs=n_jobs), call(MANY)) for n_jobs in (2, 3, 4))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_fits_in_workers_of_joblib(backend):
+    names = ["trees", "spline"]
+    calls = [joblib.delayed(fitted)(name, -1) for name in names]
+    for name, result in zip(names, joblib.Parallel(n_jobs=2, backend=backend)(calls), strict=True):
+        assert same(result, fitted(name, 2))
+
+
+def exit_code(child):
+    """Run a function in a forked child; None if it hangs."""
+    process = multiprocessing.get_context("fork").Process(target=child)
+    process.start()
+    process.join(60)
+    code = process.exitcode
+    process.kill()
+    return code
+
+
+@needs_fork
+def test_a_forked_child_fits_with_threads(four_cores):
+    desired = {name: fitted(name, 2) for name in ESTIMATORS}  # threads have run before the fork
+
+    def child():
+        if not (n_threads(3) == 3 and all(same(fitted(name, 3), desired[name]) for name in ESTIMATORS)):
+            raise SystemExit(5)
+
+    assert exit_code(child) == 0, "the child failed or hung"
+
+
+def wrap_core(monkeypatch, wrapper):
+    """Put a wrapper around everything in the core that runs code of ours on data."""
+    functions = [(_core, name) for name in vars(_core) if callable(getattr(_core, name)) and name[0].islower()]
+    methods = [
+        (kind, name)
+        for kind in (_core.TreeColumns, _core.SpanMoments)
+        for name in vars(kind)
+        if not name.startswith("_") and callable(getattr(kind, name))
+    ]
+    for owner, name in functions + methods:
+        monkeypatch.setattr(owner, name, wrapper(name, getattr(owner, name)))
+
+
+NO_LAPACK = {"build_config", "copy_records", "evaluate"}
+
+
+def test_blas_has_one_thread_wherever_the_core_may_call_it(several_blas_threads, monkeypatch):
+    called = {}
+
+    def wrapper(name, function):
+        def call(*args, **kwargs):
+            called.setdefault(name, set()).update(blas_threads())
+            return function(*args, **kwargs)
+
+        return call
+
+    wrap_core(monkeypatch, wrapper)
+    for name in ESTIMATORS:
+        fitted(name, 2)
+    columns = MANY[:, :2] ** 2
+    decompose(columns, [0, 1], y=MANY[:, 0], n_jobs=2).evaluate(columns)
+    HDMR(np.sin, n_jobs=2).fit(MANY[:, :1])
+    assert {"array_triangle", "merge_triangles", "top_down", "a_and_nu", "triangles"} <= called.keys()
+    assert {"tree_moments", "array_moments", "additive_rank"} <= called.keys()
+    assert {name for name, threads in called.items() if threads != {1}} <= NO_LAPACK
+    assert set(blas_threads()) == {3}
+
+
+class Elsewhere:
+    """A context that another thread enters when `begin` is called, and leaves when `end` is."""
+
+    def __init__(self, context):
+        self._context, self._inside, self._leave = context, threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def _run(self):
+        with self._context():
+            self._inside.set()
+            self._leave.wait(10)
+
+    def begin(self):
+        self._thread.start()
+        assert self._inside.wait(10)
+        return self
+
+    def end(self):
+        self._leave.set()
+        self._thread.join(10)
+        assert not self._thread.is_alive()
+
+
+@pytest.mark.parametrize("first_out", ["first in", "second in"])
+def test_sections_of_two_threads_may_overlap(first_out, several_blas_threads):
+    first, second = Elsewhere(one_blas_thread).begin(), Elsewhere(one_blas_thread).begin()
+    assert set(blas_threads()) == {1}
+    one, other = (first, second) if first_out == "first in" else (second, first)
+    one.end()
+    assert set(blas_threads()) == {1}
+    other.end()
+    assert set(blas_threads()) == {3}
+
+
+def test_sections_may_nest(several_blas_threads):
+    with one_blas_thread():
+        with one_blas_thread():
+            assert set(blas_threads()) == {1}
+        assert set(blas_threads()) == {1}
+    assert set(blas_threads()) == {3}
+
+
+def test_an_exception_ends_a_section(several_blas_threads):
+    with pytest.raises(ZeroDivisionError), one_blas_thread():
+        1 / 0  # noqa: B018
+    assert set(blas_threads()) == {3}
+
+
+def test_a_limit_of_the_caller_does_not_keep_other_threads_from_a_section(several_blas_threads):
+    section = Elsewhere(one_blas_thread).begin()
+    assert set(blas_threads()) == {1}
+    section.end()
+    assert set(blas_threads()) == {3}
+
+
+def test_a_limit_of_another_thread_does_not_keep_the_caller_from_a_section():
+    before = blas_threads()
+    limit = Elsewhere(partial(threadpool_limits, 3, user_api="blas")).begin()
+    with one_blas_thread():
+        assert set(blas_threads()) == {1}
+    assert set(blas_threads()) == {3}
+    limit.end()
     assert blas_threads() == before
 
 
-def test_n_jobs_of_zero_is_refused():
-    with pytest.raises(ValueError, match="n_jobs"):
-        n_threads(0)
+def test_a_limit_that_ends_during_a_section_is_not_set_again():
+    before = blas_threads()
+    if 1 in before:
+        pytest.skip("BLAS has one thread anyhow")
+    limit = Elsewhere(partial(threadpool_limits, 3, user_api="blas")).begin()
+    with one_blas_thread():
+        limit.end()
+    assert blas_threads() == before
+
+
+class PoolOfEachThread(threading.local):
+    """A library like MKL, where every thread has a limit of its own."""
+
+    internal_api = "mkl"
+    num_threads = 3
+
+    def set_num_threads(self, count):
+        self.num_threads = count
+
+
+def test_a_limit_of_each_thread_is_restored_when_that_thread_leaves(monkeypatch):
+    library, seen = PoolOfEachThread(), []
+    monkeypatch.setattr(_threads, "_blas_libraries", lambda: [library])
+
+    @contextmanager
+    def section():
+        with one_blas_thread():
+            yield
+            seen.append(library.num_threads)
+        seen.append(library.num_threads)
+
+    with one_blas_thread():
+        other = Elsewhere(section).begin()
+        assert library.num_threads == 1
+    assert library.num_threads == 3
+    other.end()
+    assert seen == [1, 3]
+
+
+@needs_fork
+@pytest.mark.parametrize("context", [one_blas_thread, lambda: _threads._limit._lock], ids=["in it", "at its start"])
+def test_a_child_forked_while_another_thread_is_in_a_section(context, several_blas_threads):
+    def child():
+        with one_blas_thread():
+            limited = set(blas_threads()) == {1}
+        if not (limited and set(blas_threads()) == {3}):
+            raise SystemExit(5)
+
+    section = Elsewhere(context).begin()
+    code = exit_code(child)
+    section.end()
+    assert code == 0, "the child failed or hung"

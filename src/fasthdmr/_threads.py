@@ -5,12 +5,15 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from typing import Any
 
 import joblib
 from joblib.parallel import get_active_backend
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -53,25 +56,75 @@ def n_threads(n_jobs: int | None) -> int:
     return max(1, min(limit, wanted))
 
 
-_section = threading.RLock()
-
-
-def _free_section() -> None:
-    """Start anew in a forked child, where the thread that was inside does not exist."""
-    global _section
-    _section = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_free_section)
-
-
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Keep BLAS to one thread where our threads call it.
+    """Keep BLAS to one thread where our threads call it; sections may nest, and overlap in several threads.
 
-    The limit belongs to the process, and only the thread that set it can take it back (threadpoolctl). So one thread
-    at a time is inside: else it would go when the first of two leaves, and the bits of the other's result with it.
+    What another thread sets while we are inside is obeyed at once, and kept: it is not ours to take back.
     """
-    with _section, threadpool_limits(1, user_api="blas"):
+    _limit.enter()
+    try:
         yield
+    finally:
+        _limit.leave()
+
+
+class _BlasLimit:
+    """One thread for each BLAS pool while anybody is inside: the first one in sets it, the last one out restores it.
+
+    `threadpool_limits` knows no others: the first one out of two would lift the limit of both.
+    """
+
+    def __init__(self) -> None:
+        self._before: dict[Any, int] = {}
+        self.start()
+
+    def start(self) -> None:
+        """Begin with nobody inside; also in a forked child, where none of the other threads goes on."""
+        self._lock = threading.Lock()
+        self._inside: Counter[Any] = Counter()
+
+    def enter(self) -> None:
+        with self._lock:
+            for library in _blas_libraries():
+                pool, count = _pool(library), library.num_threads
+                if count != 1:
+                    self._before[pool] = count
+                    _set_threads(library, 1)
+                self._inside[pool] += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            for library in _blas_libraries():
+                pool = _pool(library)
+                self._inside[pool] -= 1
+                if self._inside[pool] == 0:
+                    before = self._before.pop(pool, 1)
+                    if before != 1 and library.num_threads == 1:
+                        _set_threads(library, before)
+
+
+@cache
+def _blas_libraries() -> list[Any]:
+    """List the BLAS libraries at the first call: the ones that we use are loaded by then."""
+    libraries: list[Any] = ThreadpoolController().select(user_api="blas").lib_controllers
+    return libraries
+
+
+def _pool(library: Any) -> tuple[Any, int | None]:
+    """Return what a limit holds for: the calling thread in MKL and under OpenMP, otherwise the process."""
+    own = library.internal_api == "mkl" or getattr(library, "threading_layer", None) == "openmp"
+    return library, threading.get_ident() if own else None
+
+
+def _set_threads(library: Any, count: int) -> None:
+    """Set the number of threads, also where another thread holds a limit: threadpoolctl 3.8 would do nothing then."""
+    let_go = getattr(library, "clear_controlling_thread", lambda force: None)
+    let_go(force=True)
+    library.set_num_threads(count)
+    let_go(force=True)
+
+
+_limit = _BlasLimit()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_limit.start)
