@@ -170,12 +170,14 @@ class Profile:
         """Sort a column, or evenly spaced rows of a long one."""
         step = max(1, len(column) // _KNOT_ROWS)
         values = np.asarray(column[::step], dtype=np.float64)
-        mass = np.ones(len(values)) if weights is None else weights[::step]
+        if weights is None:
+            distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
+            return cls(distinct, counts.astype(np.float64), bool(np.isnan(values).any()))
+        mass = weights[::step]
         present = np.isfinite(values) & (mass > 0)
         distinct, inverse = np.unique(values[present], return_inverse=True)
         missing = bool((np.isnan(values) & (mass > 0)).any())
-        total = np.bincount(inverse, mass[present], len(distinct)).astype(np.float64)
-        return cls(distinct, total, missing)
+        return cls(distinct, np.bincount(inverse, mass[present], len(distinct)), missing)
 
     @property
     def is_constant(self) -> bool:
