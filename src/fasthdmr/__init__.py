@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fasthdmr import datasets, plotting, salib
+    from fasthdmr import analytic, datasets, plotting, salib
     from fasthdmr.columns import decompose
     from fasthdmr.forest import Forest
     from fasthdmr.hdmr import HDMR
@@ -24,6 +24,7 @@ __all__ = [
     "Forest",
     "Sensitivity",
     "TreeHDMR",
+    "analytic",
     "build_config",
     "datasets",
     "decompose",

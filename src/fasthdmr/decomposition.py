@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,18 @@ from fasthdmr.sample import Sample
 from fasthdmr.sensitivity import Sensitivity
 
 Floats = NDArray[np.float64]
+
+
+class Source(Protocol):
+    """What component functions belong to: a `Decomposition`, or a function whose components have a closed form."""
+
+    def component_at(self, subspace: Subspace, values: Floats) -> Floats:
+        """Return one component at given values of its variables, (N,) or (N, K)."""
+        ...
+
+    def marginal(self, variable: int) -> tuple[Floats, Floats] | None:
+        """Return values of a variable and their weights, each (S,), that stand for its law; None if there are none."""
+        ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,15 +44,15 @@ class Component:
     variance : float or ndarray of shape (K,)
         Var(f_u) under the fitted measure, one a output where there are several.
     bounds : ndarray of shape (|u|, 2) or None
-        From where to where each variable is worth plotting: the 1st and 99th percentile of the fitted rows.
+        From where to where each variable is worth plotting: the 1st and 99th percentile of the fitted rows, or of
+        the law of a closed form.
     """
 
     subspace: Subspace
     names: tuple[str, ...]
     variance: float | Floats
     bounds: Floats | None
-    _decomposition: Decomposition
-    _number: int
+    _source: Source
 
     def __call__(self, values: ArrayLike) -> Floats:
         """Evaluate f_u.
@@ -63,7 +75,7 @@ class Component:
         values = np.asarray(values, dtype=np.float64)
         if values.ndim == 1 and len(self.subspace) == 1:
             values = values[:, None]
-        return self._decomposition.component_at(self._number, values)
+        return self._source.component_at(self.subspace, values)
 
     def fourier(self, degree: int = 4) -> FourierSeries:
         """Return a smooth view: the projection on zero-mean Fourier series over the variable's range (spec 5).
@@ -85,10 +97,10 @@ class Component:
         ValueError
             If the component is not of one variable, or `degree` is not a positive integer.
         """
-        sample = self._decomposition.sample
-        if len(self.subspace) != 1 or sample is None:
+        marginal = self._source.marginal(self.subspace[0]) if len(self.subspace) == 1 else None
+        if marginal is None:
             raise ValueError(f"Only a component of one variable has a Fourier series, got {' '.join(self.names)}.")
-        return project(self, sample.rows[:, self.subspace[0]], sample.weights, degree)
+        return project(self, *marginal, degree)
 
     def __repr__(self) -> str:
         return f"Component({' '.join(self.names)})"
@@ -148,7 +160,7 @@ class Decomposition:
     @property
     def components(self) -> list[Component]:
         """The component functions, in the order of `subspaces`."""
-        return [self._component(c) for c in range(len(self.subspaces))]
+        return [self._component(u) for u in self.subspaces]
 
     def component(self, subspace: Subspace) -> Component:
         """Return the component function of a subspace that is kept.
@@ -164,7 +176,7 @@ class Decomposition:
                 f"There is no component for {subspace} ({names}): the black box has no term that depends on exactly "
                 "these variables, or `order` or `interactions` leave it out. The ones that exist are in subspaces_."
             )
-        return self._component(self.subspaces.index(subspace))
+        return self._component(subspace)
 
     def evaluate(self, rows: Any, n_threads: int = 1) -> Floats:
         """Return the component functions at rows, (N, C) or (N, C, K)."""
@@ -188,9 +200,8 @@ class Decomposition:
         """Return f itself, (N,) or (N, K)."""
         return self._each_output(rows, lambda s: s.black_box, n_threads)
 
-    def component_at(self, number: int, values: Floats) -> Floats:
+    def component_at(self, subspace: Subspace, values: Floats) -> Floats:
         """Return one component at given values of its variables, (N,) or (N, K)."""
-        subspace = self.subspaces[number]
         rows = self.dictionary.embed(subspace, values)
         empty = np.zeros(len(rows))
         columns = [
@@ -201,8 +212,11 @@ class Decomposition:
         ]
         return columns[0] if self.output_names is None else np.column_stack(columns)
 
-    def _component(self, number: int) -> Component:
-        subspace = self.subspaces[number]
+    def marginal(self, variable: int) -> tuple[Floats, Floats] | None:
+        """Return the sampled values of a variable and their weights, each (S,), or None without a sample."""
+        return None if self.sample is None else (self.sample.rows[:, variable], self.sample.weights)
+
+    def _component(self, subspace: Subspace) -> Component:
         variances = [
             s.variance[s.subspaces.index(subspace)] if subspace in s.subspaces else 0.0 for s in self.solutions
         ]
@@ -212,7 +226,6 @@ class Decomposition:
             self._by_output(variances),
             None if self.sample is None else self.sample.bounds[list(subspace)],
             self,
-            number,
         )
 
     def _each_output(self, rows: Any, weights: Callable[[Solution], Any], n_threads: int) -> Floats:

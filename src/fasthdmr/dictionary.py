@@ -123,19 +123,20 @@ class ArrayDictionary:
 
     def embed(self, subspace: Subspace, values: Floats) -> Floats:
         """Return the values, which are columns of the dictionary already."""
-        _check_width(values, self.n_columns, "A component of a dictionary of columns")
+        check_width(values, self.n_columns, "A component of a dictionary of columns")
         return values
 
 
 def embed(subspace: Sequence[int], values: Floats, n_features: int) -> Floats:
     """Return rows (N, n_features) with the given values (N, |u|) of the variables of a subspace, and 0 elsewhere."""
-    _check_width(values, len(subspace), f"The component {subspace}")
+    check_width(values, len(subspace), f"The component {subspace}")
     rows = np.zeros((len(values), n_features))
     rows[:, list(subspace)] = values
     return rows
 
 
-def _check_width(values: Floats, expected: int, what: str) -> None:
+def check_width(values: Floats, expected: int, what: str) -> None:
+    """Refuse what is not an array of shape (N, expected)."""
     if values.ndim != 2 or values.shape[1] != expected:
         raise ValueError(f"{what} takes an array of shape (N, {expected}), got {values.shape}.")
 

@@ -48,8 +48,8 @@ class ComponentDisplay:
     Notes
     -----
     Curves in one figure share the scale of their component, so that a flat curve is an unimportant one. A
-    variable is drawn from the 1st to the 99th percentile of the rows that were fitted. Maps show what two
-    variables do together beyond what each does alone; blue is below 0 and red above.
+    variable is drawn from the 1st to the 99th percentile of the rows that were fitted, or of its law. Maps show
+    what two variables do together beyond what each does alone; blue is below 0 and red above.
 
     Examples
     --------
@@ -87,12 +87,12 @@ class ComponentDisplay:
         output: int | str | None = None,
         ax: Any = None,
     ) -> ComponentDisplay:
-        """Draw component functions of a fitted estimator.
+        """Draw component functions of a fitted estimator, or of a closed form.
 
         Parameters
         ----------
-        estimator : TreeHDMR
-            Fitted.
+        estimator : TreeHDMR, HDMR or function of `fasthdmr.analytic`
+            Estimators fitted.
         subspaces : sequence of int, str, or tuple of int or str
             By index, such as ``[(0,), (0, 2)]``, or by name: ``["MedInc", ("Latitude", "Longitude")]``.
         output : int or str, optional
@@ -109,9 +109,12 @@ class ComponentDisplay:
         ValueError
             If a subspace has no component, is of order 3 or more, or `output` or `ax` does not fit.
         """
-        indices = estimator.sensitivity_
         components = [estimator.component(u) for u in subspaces]
-        display = cls(components, output=output_index(output, indices.n_outputs, indices.output_names))
+        if _is_closed_form(estimator):  # the indices may be too many to be listed
+            display = cls(components, output=output_index(output, 1))
+        else:
+            indices = estimator.sensitivity_
+            display = cls(components, output=output_index(output, indices.n_outputs, indices.output_names))
         return display.plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> ComponentDisplay:
@@ -214,12 +217,12 @@ class SensitivityDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, output: int | str | None = None, ax: Any = None) -> SensitivityDisplay:
-        """Draw the indices of a fitted estimator.
+        """Draw the indices of a fitted estimator, or of a closed form.
 
         Parameters
         ----------
-        estimator : TreeHDMR
-            Fitted.
+        estimator : TreeHDMR, HDMR or function of `fasthdmr.analytic`
+            Estimators fitted.
         output : int or str, optional
             Index or name of the output; needed where there are several.
         ax : matplotlib Axes, optional
@@ -234,7 +237,8 @@ class SensitivityDisplay:
         ValueError
             If `output` is none of the outputs.
         """
-        return cls(estimator.sensitivity_, output=output).plot(ax=ax)
+        indices = estimator.sensitivity() if _is_closed_form(estimator) else estimator.sensitivity_
+        return cls(indices, output=output).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> SensitivityDisplay:
         """Draw the bars.
@@ -281,6 +285,10 @@ class SensitivityDisplay:
         ax.spines[["top", "right", "left"]].set_visible(False)
         ax.tick_params(axis="y", length=0)
         return self
+
+
+def _is_closed_form(estimator: Any) -> bool:
+    return callable(getattr(estimator, "sensitivity", None))
 
 
 def _points(bounds: Floats, count: int) -> Floats:

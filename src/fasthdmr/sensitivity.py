@@ -54,6 +54,28 @@ def output_index(output: int | str | None, n_outputs: int, names: Sequence[str] 
     return choices.index(output) % n_outputs
 
 
+def order_reaching(explained: Floats, fraction: float) -> int:
+    """Return the least order at which a cumulative sum over orders, (T,), reaches a fraction of its end.
+
+    Raises
+    ------
+    ValueError
+        If `fraction` is not in (0, 1].
+
+    Examples
+    --------
+    >>> order_reaching(np.array([0.7, 0.95, 1.0]), 0.9)
+    2
+    """
+    if not (_is_real(fraction) and 0 < fraction <= 1):
+        raise ValueError(f"The 'fraction' parameter must be a float in the range (0.0, 1.0]. Got {fraction!r} instead.")
+    if explained.size == 0:
+        return 0
+    reached = explained >= fraction * explained[-1]
+    # Where negative indices make the sum itself negative, no order need reach the fraction of it.
+    return int(np.argmax(reached)) + 1 if reached.any() else explained.size
+
+
 @dataclass(frozen=True, eq=False)
 class Sensitivity:
     """Structural and correlative sensitivity indices of the component functions of one decomposition.
@@ -224,17 +246,7 @@ class Sensitivity:
         >>> Sensitivity([(0,), (0, 1)], [0.75, 0.25], [0.75, 0.25], 0.0, 1.0, ["a", "b"]).order_for(0.9)
         2
         """
-        if not (_is_real(fraction) and 0 < fraction <= 1):
-            raise ValueError(
-                f"The 'fraction' parameter must be a float in the range (0.0, 1.0]. Got {fraction!r} instead."
-            )
-        one = self._of_output(output)
-        explained = one.explained()
-        if explained.size == 0:
-            return 0
-        reached = explained >= fraction * explained[-1]
-        # Where negative indices make the sum itself negative, no order need reach the fraction of it.
-        return int(np.argmax(reached)) + 1 if reached.any() else explained.size
+        return order_reaching(self._of_output(output).explained(), fraction)
 
     def level_set(self, kind: str, eps: float = 0.0, *, output: int | str | None = None) -> Table:
         """Return the variables or subspaces whose index is at least `eps`, strongest first.

@@ -1,0 +1,212 @@
+"""What all functions with a closed form share."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from math import isfinite
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_scalar
+
+from fasthdmr._validation import check_rows
+from fasthdmr.decomposition import Component
+from fasthdmr.dictionary import Subspace, as_subspace, check_width
+from fasthdmr.sensitivity import Sensitivity
+
+Floats = NDArray[np.float64]
+
+_PROBABILITIES = np.linspace(0, 1, 5_001)
+
+
+class AnalyticModel(ABC):
+    """A function f under a law of its variables, with the components of its HDMR in closed form.
+
+    Every variable has a component, 0 or not, and of the interactions those have one that are not 0.
+    """
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """The number of variables, n."""
+
+    @property
+    @abstractmethod
+    def intercept(self) -> float:
+        """f_0, the mean of f."""
+
+    @property
+    @abstractmethod
+    def variance(self) -> float:
+        """V = Var(f)."""
+
+    @property
+    @abstractmethod
+    def subspaces(self) -> list[Subspace]:
+        """The subspaces that have a component, by order, then lexicographically; the constant is not among them."""
+
+    @abstractmethod
+    def sample(self, N: int, random_state: Any = None) -> Floats:
+        """Draw N rows, (N, n)."""
+
+    @abstractmethod
+    def sensitivity(self) -> Sensitivity:
+        """Return the exact indices, in the order of `subspaces`."""
+
+    @abstractmethod
+    def _function(self, rows: Floats) -> Floats:
+        """Return f at rows that are checked, (N,)."""
+
+    @abstractmethod
+    def _component_function(self, subspace: Subspace, values: Floats) -> Floats:
+        """Return f_u at (N, |u|), checked."""
+
+    @abstractmethod
+    def _component_variance(self, subspace: Subspace) -> float:
+        """Return Var(f_u)."""
+
+    @abstractmethod
+    def _quantiles(self, variable: int, probabilities: Floats) -> Floats:
+        """Return quantiles of one variable, infinite ones included."""
+
+    def _has_component(self, subspace: Subspace) -> bool:
+        return subspace in self.subspaces
+
+    def __call__(self, X: Any) -> Floats:
+        """Return f at rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (N, n)
+
+        Returns
+        -------
+        ndarray of shape (N,)
+
+        Raises
+        ------
+        ValueError
+            If X has another number of columns, or values that are not finite numbers.
+        """
+        rows = check_rows(X, self.n_features, allow_nan=False, allow_inf=False, estimator=type(self).__name__)
+        return self._function(np.asarray(rows, dtype=np.float64))
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names x0, x1, … of the variables."""
+        return tuple(f"x{i}" for i in range(self.n_features))
+
+    def component(self, variables: int | str | Sequence[int | str]) -> Component:
+        """Return the component function of a subspace, given by indices or names.
+
+        Parameters
+        ----------
+        variables : int, str, or sequence of int or str
+
+        Returns
+        -------
+        Component
+            As that of an estimator: callable on (N, |u|), with `variance`, `bounds` and `fourier`.
+
+        Raises
+        ------
+        ValueError
+            If there is no such variable, or the component of an interaction is 0.
+        """
+        names = self.feature_names
+        subspace = as_subspace(variables, names)
+        if not subspace or not self._has_component(subspace):
+            raise ValueError(
+                f"There is no component for {subspace} ({' '.join(names[i] for i in subspace)}): it is no interaction "
+                f"of this {type(self).__name__}. Those that are have an entry in subspaces."
+            )
+        tails = np.array([0.01, 0.99])
+        return Component(
+            subspace,
+            tuple(names[i] for i in subspace),
+            self._component_variance(subspace),
+            np.array([self._quantiles(i, tails) for i in subspace]),
+            self,
+        )
+
+    @property
+    def components(self) -> list[Component]:
+        """The component functions, in the order of `subspaces`."""
+        return [self.component(u) for u in self.subspaces]
+
+    def component_at(self, subspace: Subspace, values: Floats) -> Floats:
+        """Return one component at given values of its variables, (N,)."""
+        check_width(values, len(subspace), f"The component {subspace}")
+        return self._component_function(subspace, values)
+
+    def marginal(self, variable: int) -> tuple[Floats, Floats]:
+        """Return evenly spaced quantiles of a variable and their weights, each (S,)."""
+        weights = np.ones_like(_PROBABILITIES)
+        weights[[0, -1]] = 0.5
+        return self._quantiles(variable, _PROBABILITIES), weights
+
+    def explained(self) -> Floats:
+        """Return the fraction of the variance explained by the components up to each order, (T,)."""
+        return self.sensitivity().explained()
+
+    def order_for(self, fraction: float) -> int:
+        """Return the least order whose components explain a fraction of what all of them explain."""
+        return self.sensitivity().order_for(fraction)
+
+    @property
+    def ST(self) -> Floats:
+        """Total importance of each variable, (n,)."""
+        return self.sensitivity().ST
+
+    @property
+    def R(self) -> Floats:
+        """Relative importance of each variable, (n,): `ST` over its sum."""
+        total = self.ST
+        scale = total.sum()
+        return total / scale if scale != 0 else total
+
+
+def as_count(value: Any, name: str) -> int:
+    """Return a positive integer, or say what is wrong with it in scikit-learn's words."""
+    return int(check_scalar(value, name, Integral, min_val=1))
+
+
+def as_finite(value: Any, name: str) -> float:
+    """Return a finite number, or say what is wrong with it."""
+    number = float(check_scalar(value, name, Real))
+    if not isfinite(number):
+        raise ValueError(f"{name} must be finite, got {value!r}.")
+    return number
+
+
+def as_positive(value: Any, name: str) -> float:
+    """Return a finite number above 0, or say what is wrong with it."""
+    number = as_finite(value, name)
+    if number <= 0:
+        raise ValueError(f"{name} must be positive, got {value!r}.")
+    return number
+
+
+def as_array(value: ArrayLike, name: str, shape: tuple[int, ...]) -> Floats:
+    """Return a copy as an array of finite numbers of a given shape."""
+    array = np.array(value, dtype=np.float64)
+    if array.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}, got {array.shape}.")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite.")
+    return array
+
+
+def draw(law: Any, N: int, n: int, random_state: Any) -> Floats:
+    """Draw N rows of n independent variables with the same law."""
+    size = (as_count(N, "N"), n)
+    return np.asarray(law.rvs(size=size, random_state=random_state), dtype=np.float64)
+
+
+def warn_constant(model: AnalyticModel) -> None:
+    """Tell that indices are 0 because there is no variance to divide by."""
+    warnings.warn(f"This {type(model).__name__} is constant: its indices are 0.", UserWarning, stacklevel=3)
