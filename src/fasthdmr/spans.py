@@ -177,7 +177,8 @@ class Profile:
         present = np.isfinite(values) & (mass > 0)
         distinct, inverse = np.unique(values[present], return_inverse=True)
         missing = bool((np.isnan(values) & (mass > 0)).any())
-        return cls(distinct, np.bincount(inverse, mass[present], len(distinct)), missing)
+        total = np.bincount(inverse, mass[present], len(distinct)).astype(np.float64)
+        return cls(distinct, total, missing)
 
     @property
     def is_constant(self) -> bool:

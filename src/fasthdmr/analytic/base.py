@@ -70,6 +70,14 @@ class AnalyticModel(ABC):
         """Return Var(f_u)."""
 
     @abstractmethod
+    def _derivative(self, subspace: Subspace, rows: Floats) -> Floats:
+        """Return D^u f, once in each variable of u, at rows that are checked, (N,)."""
+
+    @abstractmethod
+    def derivative_moment(self, subspace: Subspace) -> float:
+        """Return the mean of (D^u f)² under the model's own law; see `fasthdmr.inspection.dgsm`."""
+
+    @abstractmethod
     def _quantiles(self, variable: int, probabilities: Floats) -> Floats:
         """Return quantiles of one variable, infinite ones included."""
 
@@ -94,6 +102,26 @@ class AnalyticModel(ABC):
         """
         rows = check_rows(X, self.n_features, allow_nan=False, allow_inf=False, estimator=type(self).__name__)
         return self._function(np.asarray(rows, dtype=np.float64))
+
+    def derivative(self, variables: int | str | Sequence[int | str], X: Any) -> Floats:
+        """Return the derivative of f, once in each of some variables, at rows.
+
+        Parameters
+        ----------
+        variables : int, str, or sequence of int or str
+        X : array-like or data frame of shape (N, n)
+
+        Returns
+        -------
+        ndarray of shape (N,)
+
+        Raises
+        ------
+        ValueError
+            As for a call, or if there is no such variable.
+        """
+        rows = check_rows(X, self.n_features, allow_nan=False, allow_inf=False, estimator=type(self).__name__)
+        return self._derivative(as_subspace(variables, self.feature_names), np.asarray(rows, dtype=np.float64))
 
     @property
     def feature_names(self) -> tuple[str, ...]:

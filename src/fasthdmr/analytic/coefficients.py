@@ -56,6 +56,10 @@ class Coefficients(Protocol):
         """Return the sum of b_u² sigma^(2|u|) over the subspaces with each variable."""
         ...
 
+    def above(self, subspace: Subspace, square: Decimal) -> Decimal:
+        """Return the sum of b_v² sigma^(2|v - u|) over the v that contain u."""
+        ...
+
 
 class ByOrder:
     """Coefficients that depend on the order alone.
@@ -106,6 +110,15 @@ class ByOrder:
         total = sum((k * s for k, s in enumerate(self.by_order(square), 1)), Decimal(0))
         return [total / self.n] * self.n
 
+    def above(self, subspace: Subspace, square: Decimal) -> Decimal:
+        """Return the sum of b_v² sigma^(2|v - u|) over the v that contain u."""
+        total, count = Decimal(0), Decimal(1)
+        for k in range(len(subspace), len(self.values)):  # of those of order k there are `count`
+            more = k - len(subspace)
+            total += count * square**more * self.values[k] ** 2
+            count = count * (self.n - k) / (more + 1)
+        return total
+
 
 class BySubspace:
     """Coefficients given one by one.
@@ -151,6 +164,11 @@ class BySubspace:
             for i in u:
                 sums[i] += b**2 * square ** len(u)
         return sums
+
+    def above(self, subspace: Subspace, square: Decimal) -> Decimal:
+        """Return the sum of b_v² sigma^(2|v - u|) over the v that contain u."""
+        within = [(v, b) for v, b in self.values.items() if set(subspace) <= set(v)]
+        return sum((b**2 * square ** (len(v) - len(subspace)) for v, b in within), Decimal(0))
 
 
 def of_product(n: int, mu: float) -> ByOrder:

@@ -218,6 +218,23 @@ class GaussianQuadratic(AnalyticModel):
             return float(self._l[subspace] ** 2 + 2 * self._curvature[subspace] ** 2)
         return float(self._pair_variance(*subspace))
 
+    def _derivative(self, subspace: Subspace, rows: Floats) -> Floats:
+        at = list(subspace)
+        derivative: Floats
+        if len(at) == 1:
+            derivative = self.linear[at] + 2 * rows @ self.quadratic[at[0]]
+        else:
+            derivative = np.full(len(rows), 2 * self.quadratic[subspace] if len(at) == 2 else 0.0)
+        return derivative
+
+    def derivative_moment(self, subspace: Subspace) -> float:
+        """Return the mean of (D^u f)²."""
+        if len(subspace) > 1:
+            return float((2 * self.quadratic[subspace]) ** 2) if len(subspace) == 2 else 0.0
+        slopes = self.quadratic[subspace[0]]
+        mean = self.linear[subspace[0]] + 2 * slopes @ self.mean
+        return float(mean**2 + 4 * slopes @ self.cov @ slopes)
+
     def _quantiles(self, variable: int, probabilities: Floats) -> Floats:
         if self._sd[variable] == 0:
             return np.full(probabilities.shape, self.mean[variable])

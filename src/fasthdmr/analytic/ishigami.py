@@ -145,5 +145,27 @@ class Ishigami(AnalyticModel):
         }
         return variances[subspace]
 
+    def _derivative(self, subspace: Subspace, rows: Floats) -> Floats:
+        x0, x1, x2 = rows.T
+        derivatives = {
+            (0,): lambda: (1 + self.b * x2**4) * np.cos(x0),
+            (1,): lambda: self.a * np.sin(2 * x1),
+            (2,): lambda: 4 * self.b * x2**3 * np.sin(x0),
+            (0, 2): lambda: 4 * self.b * x2**3 * np.cos(x0),
+        }
+        derivative: Floats = derivatives[subspace]() if subspace in derivatives else np.zeros(len(rows))
+        return derivative
+
+    def derivative_moment(self, subspace: Subspace) -> float:
+        """Return the mean of (D^u f)²."""
+        steep = 8 * self.b**2 * np.pi**6 / 7
+        moments = {
+            (0,): (1 + 2 * self.b * np.pi**4 / 5 + self.b**2 * np.pi**8 / 9) / 2,
+            (1,): self.a**2 / 2,
+            (2,): steep,
+            (0, 2): steep,
+        }
+        return moments.get(subspace, 0.0)
+
     def _quantiles(self, variable: int, probabilities: Floats) -> Floats:
         return np.asarray(_LAW.ppf(probabilities), dtype=np.float64)

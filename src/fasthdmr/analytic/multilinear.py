@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from decimal import Decimal
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -201,6 +202,20 @@ class MultilinearModel(AnalyticModel):
     def _component_variance(self, subspace: Subspace) -> float:
         with decimals():
             return float(self._coefficients.of(subspace) ** 2 * Decimal(self.sigma) ** (2 * len(subspace)))
+
+    def _derivative(self, subspace: Subspace, rows: Floats) -> Floats:
+        # Linear in each variable by itself: a difference quotient of any step is the derivative.
+        total: Floats = np.zeros(len(rows))
+        for ends in product((1.0, 0.0), repeat=len(subspace)):
+            moved = rows.copy()
+            moved[:, list(subspace)] = ends
+            total += (-1) ** ends.count(0.0) * self._function(moved)
+        return total
+
+    def derivative_moment(self, subspace: Subspace) -> float:
+        """Return the mean of (D^u f)²: the sum of b_v² sigma^(2|v - u|) over the v that contain u."""
+        with decimals():
+            return float(self._coefficients.above(subspace, Decimal(self.sigma) ** 2))
 
     def _quantiles(self, variable: int, probabilities: Floats) -> Floats:
         quantiles: Floats = self.mu + self.sigma * ndtri(probabilities)
