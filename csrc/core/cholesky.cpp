@@ -1,10 +1,28 @@
 #include "cholesky.hpp"
 
+#include <cmath>
 #include <limits>
 
 #include "lapack.hpp"
 
 namespace fasthdmr {
+
+namespace {
+
+// Squares below this may have lost digits to underflow.
+constexpr double kLeastSquare = 1e-250;
+
+}  // namespace
+
+bool scale_to_unit(Buffer<double>& g, index n, std::vector<double>& norms) {
+    for (index j = 0; j < n; ++j) {
+        if (!(g[j * n + j] > kLeastSquare)) return false;
+        norms.push_back(std::sqrt(g[j * n + j]));
+    }
+    for (index j = 0; j < n; ++j)
+        for (index i = j; i < n; ++i) g[j * n + i] /= norms[i] * norms[j];
+    return true;
+}
 
 bool cholesky(double* g, index n) {
     char lower = 'L';

@@ -1,10 +1,14 @@
 // Cholesky factors, and whether they can be trusted. Matrices are n x n, column-major, lower.
 #pragma once
 
+#include <vector>
+
 #include "types.hpp"
 
 namespace fasthdmr {
 
+// Scales products of columns to those of columns of unit norm, and tells the norms; whether they allow it.
+bool scale_to_unit(Buffer<double>& g, index n, std::vector<double>& norms);
 // Replaces a symmetric matrix by its factor; false where there is none.
 bool cholesky(double* g, index n);
 // LAPACK's estimate of the 1-norm of the inverse of what was factored: for products of columns of unit norm, about the

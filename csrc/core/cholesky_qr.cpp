@@ -1,29 +1,9 @@
 #include "cholesky_qr.hpp"
 
-#include <cmath>
-
 #include "cholesky.hpp"
 #include "lapack.hpp"
 
 namespace fasthdmr {
-
-namespace {
-
-// Squares below this may have lost digits to underflow.
-constexpr double kLeastSquare = 1e-250;
-
-// Scales a symmetric matrix (its lower triangle) to a unit diagonal; whether its diagonal allows it.
-bool scale_to_unit(Buffer<double>& g, index n, std::vector<double>& norms) {
-    for (index j = 0; j < n; ++j) {
-        if (!(g[j * n + j] > kLeastSquare)) return false;
-        norms.push_back(std::sqrt(g[j * n + j]));
-    }
-    for (index j = 0; j < n; ++j)
-        for (index i = j; i < n; ++i) g[j * n + i] /= norms[i] * norms[j];
-    return true;
-}
-
-}  // namespace
 
 void CholeskyQr::absorb(double* block, index rows, index leading) {
     char lower = 'L', transposed = 'T';

@@ -21,11 +21,13 @@ public:
     // condition: for the columns that are taken it was at most 50 eps times the condition.
     std::optional<Triangle> triangle(double largest_inverse = kLargestInverse) const;
 
+    const Buffer<double>& products() const { return products_; }  // n x n, column-major, lower
+
     static constexpr double kLargestInverse = 2500.0;  // so errors stay below 1e-12
 
 private:
     index n_;
-    Buffer<double> products_;  // n x n, column-major, lower
+    Buffer<double> products_;
 };
 
 }  // namespace fasthdmr

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "cholesky_qr.hpp"
+#include "elimination.hpp"
 #include "parallel.hpp"
 
 namespace fasthdmr {
@@ -21,10 +22,11 @@ constexpr index kFewRows = 1024;
 constexpr index kScouts = 2, kRowsAScout = 8;
 constexpr double kScoutsExaggerate = 4.0;
 
-// The rows of (1, B, y), weighted.
+// The rows of (1, B, y), weighted, less what some columns tell of others.
 struct Source {
     const Dictionary& dictionary;
     const Sample& sample;
+    Eliminations steps = {};
     index columns = 1 + dictionary.columns() + (sample.y ? 1 : 0);
 
     void fill(const Rows& rows, double* block, index leading) const {
@@ -32,7 +34,11 @@ struct Source {
         dictionary.fill(rows, block + leading, leading);
         if (sample.y)
             for (index r = 0; r < rows.count; ++r) block[(columns - 1) * leading + r] = sample.y[rows[r]];
-        if (!sample.weight) return;
+        if (sample.weight) weigh(rows, block, leading);
+        for (const Elimination& step : steps) step.take_off(block, rows.count, leading);
+    }
+
+    void weigh(const Rows& rows, double* block, index leading) const {
         Buffer<double> root(rows.count);
         for (index r = 0; r < rows.count; ++r) root[r] = std::sqrt(sample.weight[rows[r]]);
         for (index j = 0; j < columns; ++j)
@@ -72,7 +78,7 @@ Sum absorbed(const Source& source, const Rows& rows, const Sum& empty, index lea
     OrderedMerge<Sum> merge(ranges);
     parallel_for(ranges, n_threads, [&](index k) {
         const index last = std::min(rows.count, blocks * (k + 1) / ranges * kBlockRows);
-        const index leading = std::min(kBlockRows, rows.count);
+        constexpr index leading = kBlockRows + 8;  // columns a power of two apart compete for the same lines of a cache
         Sum sum = empty;
         Buffer<double> block(source.columns * leading);
         for (index begin = blocks * k / ranges * kBlockRows; begin < last; begin += kBlockRows) {
@@ -107,20 +113,34 @@ std::vector<index> spread(const Rows& rows, index count) {
     return chosen;
 }
 
-// Whether a few rows say that products are out of the question: then a pass over all is saved.
-bool is_hopeless(const Source& source, const Rows& rows, int n_threads) {
+// What a few rows say has to be taken off for products to suffice; none where they say that nothing helps.
+std::optional<Eliminations> scouted(const Source& source, const Rows& rows) {
     const index scouts = kScouts * source.columns;
-    if (rows.count < kRowsAScout * scouts) return false;
+    if (rows.count < kRowsAScout * scouts) return Eliminations{};
     const std::vector<index> chosen = spread(rows, scouts);
-    return !products(source, {0, 1, scouts, chosen.data()}, n_threads)
-                .triangle(kScoutsExaggerate * CholeskyQr::kLargestInverse);
+    const Rows few{0, 1, scouts, chosen.data()};
+    Buffer<double> x(scouts * source.columns);
+    for (index begin = 0; begin < scouts; begin += kBlockRows)
+        source.fill(few.slice(begin, std::min(kBlockRows, scouts - begin)), x.data() + begin, scouts);
+    return eliminations(x, scouts, source.columns, kScoutsExaggerate * CholeskyQr::kLargestInverse);
+}
+
+std::optional<Triangle> by_products(Source source, const Rows& rows, int n_threads) {
+    auto steps = scouted(source, rows);
+    if (!steps) return {};
+    source.steps = std::move(*steps);
+    auto result = products(source, rows, n_threads).triangle();
+    if (!result) return {};
+    for (auto step = source.steps.rbegin(); step != source.steps.rend(); ++step)
+        step->put_back(&result->at(0, 0), source.columns, source.columns);
+    return result;
 }
 
 // By products where their condition allows it, else by reflections. The y is a column like the others: where the others
 // all but tell it, what is left of it needs reflections.
 Triangle triangle_of(const Source& source, const Rows& rows, int n_threads) {
-    if (rows.count >= std::max(kFewRows, source.columns) && !is_hopeless(source, rows, n_threads))
-        if (auto result = products(source, rows, n_threads).triangle()) return std::move(*result);
+    if (rows.count >= std::max(kFewRows, source.columns))
+        if (auto result = by_products(source, rows, n_threads)) return std::move(*result);
     return by_reflections(source, rows, n_threads);
 }
 

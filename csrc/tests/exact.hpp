@@ -5,10 +5,12 @@
 
 #include "matrix.hpp"
 #include "random.hpp"
+#include "streaming_qr.hpp"
 
 namespace fasthdmr {
 
 using Long = long double;
+constexpr double kEps = 0x1p-52;
 
 // Column j is the one before it, but for a part `near` of its own: the condition is about 1 / near.
 inline Matrix nearly_dependent(index rows, index columns, double near, std::uint64_t seed) {
@@ -40,5 +42,46 @@ inline std::vector<Long> exact_triangle(const Matrix& x) {
     }
     return r;
 }
+
+// a R^-1
+inline std::vector<Long> over(std::vector<Long> a, const std::vector<Long>& r, index n) {
+    for (index j = 0; j < n; ++j)
+        for (index i = 0; i < n; ++i) {
+            for (index k = 0; k < j; ++k) a[j * n + i] -= a[k * n + i] * r[j * n + k];
+            a[j * n + i] /= r[j * n + j];
+        }
+    return a;
+}
+
+inline double size(const std::vector<Long>& a) {
+    Long sum = 0.0L;
+    for (const Long v : a) sum += v * v;
+    return double(std::sqrt(sum));
+}
+
+struct Exact {
+    index n;
+    std::vector<Long> r;
+
+    explicit Exact(const Matrix& x) : n(x.columns), r(exact_triangle(x)) {}
+
+    // In the Frobenius norm, columns scaled to unit norm.
+    double condition() const {
+        std::vector<Long> unit = r, identity(n * n, 0.0L);
+        for (index j = 0; j < n; ++j) {
+            Long sum = 0.0L;
+            for (index i = 0; i < n; ++i) sum += r[j * n + i] * r[j * n + i];
+            for (index i = 0; i < n; ++i) unit[j * n + i] /= std::sqrt(sum);
+            identity[j * n + j] = 1.0L;
+        }
+        return size(unit) * size(over(identity, unit, n));
+    }
+    // Of R times the inverse of the exact one: what components are as wrong as.
+    double error(const Triangle& triangle) const {
+        std::vector<Long> difference(triangle.data(), triangle.data() + n * n);
+        for (index k = 0; k < n * n; ++k) difference[k] -= r[k];
+        return size(over(difference, r, n));
+    }
+};
 
 }  // namespace fasthdmr

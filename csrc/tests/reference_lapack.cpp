@@ -176,6 +176,32 @@ void dsyrk(char*, char*, int* n, int* k, double*, double* a, int* lda, double*, 
         for (int i = j; i < *n; ++i) c[j * *ldc + i] += dot(a + i * *lda, a + j * *lda, *k);
 }
 
+// C <- alpha A B + C: the one case that the core needs, as below.
+void dgemm(char*, char*, int* m, int* n, int* k, double* alpha, double* a, int* lda, double* b, int* ldb, double*, double* c,
+           int* ldc) {
+    for (int j = 0; j < *n; ++j)
+        for (int i = 0; i < *m; ++i) {
+            long double sum = c[j * *ldc + i];
+            for (int l = 0; l < *k; ++l) sum += static_cast<long double>(*alpha) * a[l * *lda + i] * b[j * *ldb + l];
+            c[j * *ldc + i] = double(sum);
+        }
+}
+
+// B <- the solution of L X = B or L' X = B
+void dtrsm(char*, char*, char* transposed, char*, int* m, int* n, double*, double* a, int* lda, double* b, int* ldb) {
+    for (int j = 0; j < *n; ++j) {
+        double* x = b + j * *ldb;
+        for (int step = 0; step < *m; ++step) {
+            const bool forward = *transposed == 'N';
+            const int i = forward ? step : *m - 1 - step;
+            long double sum = x[i];
+            for (int k = forward ? 0 : i + 1; k < (forward ? i : *m); ++k)
+                sum -= static_cast<long double>(forward ? a[k * *lda + i] : a[i * *lda + k]) * x[k];
+            x[i] = double(sum / a[i * *lda + i]);
+        }
+    }
+}
+
 // (x, y) <- (c x - s y, s x + c y), element by element.
 void rotate(double* x, double* y, int n, int step, double c, double s) {
     for (int k = 0; k < n; ++k) {
@@ -233,6 +259,6 @@ void dsyev(char* jobz, char*, int* n_, double* a, int* lda, double* w, double* w
 
 }  // namespace
 
-Lapack reference_lapack() { return {dtpqrt, dgelsy, dgeqp3, dpotrf, dpotrs, dpocon, dsyev, dsyrk}; }
+Lapack reference_lapack() { return {dtpqrt, dgelsy, dgeqp3, dpotrf, dpotrs, dpocon, dsyev, dsyrk, dgemm, dtrsm}; }
 
 }  // namespace fasthdmr

@@ -2,7 +2,7 @@
 """SciPy's LAPACK and BLAS, handed to the C++ core as a table of function pointers."""
 
 from cpython.pycapsule cimport PyCapsule_New
-from scipy.linalg.cython_blas cimport dsyrk
+from scipy.linalg.cython_blas cimport dgemm, dsyrk, dtrsm
 from scipy.linalg.cython_lapack cimport dgelsy, dgeqp3, dpocon, dpotrf, dpotrs, dsyev, dtpqrt
 
 
@@ -17,6 +17,9 @@ cdef extern from "lapack.hpp" namespace "fasthdmr":
         void (*dpocon)(char*, int*, double*, int*, double*, double*, double*, int*, int*) noexcept nogil
         void (*dsyev)(char*, char*, int*, double*, int*, double*, double*, int*, int*) noexcept nogil
         void (*dsyrk)(char*, char*, int*, int*, double*, double*, int*, double*, double*, int*) noexcept nogil
+        void (*dgemm)(char*, char*, int*, int*, int*, double*, double*, int*, double*, int*, double*, double*,
+                      int*) noexcept nogil
+        void (*dtrsm)(char*, char*, char*, char*, int*, int*, double*, double*, int*, double*, int*) noexcept nogil
 
 
 cdef Lapack table
@@ -28,5 +31,7 @@ table.dpotrs = dpotrs
 table.dpocon = dpocon
 table.dsyev = dsyev
 table.dsyrk = dsyrk
+table.dgemm = dgemm
+table.dtrsm = dtrsm
 
 routines = PyCapsule_New(&table, NULL, NULL)
