@@ -21,7 +21,7 @@ constexpr double kRounding = 64 * std::numeric_limits<double>::epsilon();
 constexpr double kNoise = 4.0;
 // A multiple taken off alone takes as long as so many in a matrix product.
 constexpr index kAlone = 16;
-// Steps pay up to as many multiples as there are products, a multiple being two operations, and each takes time to find.
+// Steps pay up to as many multiples as there are products; and each takes time to find.
 constexpr index kMostSteps = 8;
 constexpr index kChunk = 256;  // rows of a matrix product
 
@@ -126,8 +126,8 @@ void Elimination::add_many(double sign, double* block, index rows, index leading
     for (index begin = 0; begin < rows; begin += kChunk) {
         int count = int(std::min(kChunk, rows - begin));
         for (int j = 0; j < t; ++j) std::copy_n(block + targets_[j] * leading + begin, count, to.data() + j * kChunk);
-        lapack().dgemm(&no, &no, &count, &t, &s, &sign, block + begin, &ld, const_cast<double*>(factors_.data()), &s, &one,
-                       to.data(), &chunk);
+        lapack().dgemm(&no, &no, &count, &t, &s, &sign, block + begin, &ld, const_cast<double*>(factors_.data()), &s,
+                       &one, to.data(), &chunk);
         for (int j = 0; j < t; ++j) std::copy_n(to.data() + j * kChunk, count, block + targets_[j] * leading + begin);
     }
 }

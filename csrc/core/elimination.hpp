@@ -1,4 +1,4 @@
-// Columns that others nearly tell, less what those tell of them: what is left is far from dependent, and products suffice.
+// Columns that others nearly tell, less what those tell of them: what is left is far from dependent, so products suffice.
 // No digit is lost in X (1 - T), column by column, where products of X itself would lose twice as many as X has lost.
 #pragma once
 
@@ -12,12 +12,13 @@ namespace fasthdmr {
 // One step: columns either are taken off others, or have others taken off, which come before them.
 class Elimination {
 public:
-    // What to take off, as some rows and their products (lower) tell. None where nothing would help, or where no more than
-    // rounding would be left.
+    // What to take off, as some rows and their products (lower) tell. None where nothing would help, or where no more
+    // than rounding would be left.
     static std::optional<Elimination> of(const Buffer<double>& x, index rows, index columns, Buffer<double> products);
 
-    void take_off(double* block, index rows, index leading) const { add(-1.0, block, rows, leading); }  // X <- X (1 - T)
-    void put_back(double* block, index rows, index leading) const { add(1.0, block, rows, leading); }   // X <- X (1 + T)
+    // X <- X (1 - T), and X <- X (1 + T)
+    void take_off(double* block, index rows, index leading) const { add(-1.0, block, rows, leading); }
+    void put_back(double* block, index rows, index leading) const { add(1.0, block, rows, leading); }
     // In multiples of a matrix product, a row.
     index cost() const;
 
@@ -40,7 +41,7 @@ private:
 
 using Eliminations = std::vector<Elimination>;
 
-// The steps that leave columns far enough from dependent, on these rows, which are overwritten; none where some would not.
+// The steps that leave columns far enough from dependent on these rows, which are overwritten; none where none do.
 std::optional<Eliminations> eliminations(Buffer<double>& x, index rows, index columns, double largest_inverse);
 
 }  // namespace fasthdmr

@@ -25,8 +25,8 @@ struct Lapack {
     void (*dsyrk)(char* uplo, char* trans, int* n, int* k, double* alpha, double* a, int* lda, double* beta, double* c,
                   int* ldc);
     // A product, added, and the solution with a triangle.
-    void (*dgemm)(char* transa, char* transb, int* m, int* n, int* k, double* alpha, double* a, int* lda, double* b, int* ldb,
-                  double* beta, double* c, int* ldc);
+    void (*dgemm)(char* transa, char* transb, int* m, int* n, int* k, double* alpha, double* a, int* lda, double* b,
+                  int* ldb, double* beta, double* c, int* ldc);
     void (*dtrsm)(char* side, char* uplo, char* transa, char* diag, int* m, int* n, double* alpha, double* a, int* lda,
                   double* b, int* ldb);
 };

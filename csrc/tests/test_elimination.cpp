@@ -37,7 +37,7 @@ Matrix mixtures(double near, std::uint64_t seed) {
     return x;
 }
 
-// Twice, of three columns, the last two are the first but for the same part `near`, and that but for its square: two steps.
+// Of three columns, the last two are the first but for a same part `near`, and that but for its square: two steps.
 Matrix chains(double near, std::uint64_t seed) {
     Random random(seed);
     Matrix x(kRows, kColumns);
