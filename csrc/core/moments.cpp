@@ -78,7 +78,8 @@ Sum absorbed(const Source& source, const Rows& rows, const Sum& empty, index lea
     OrderedMerge<Sum> merge(ranges);
     parallel_for(ranges, n_threads, [&](index k) {
         const index last = std::min(rows.count, blocks * (k + 1) / ranges * kBlockRows);
-        constexpr index leading = kBlockRows + 8;  // columns a power of two apart compete for the same lines of a cache
+        // Columns a power of two apart compete for the same lines of a cache.
+        const index leading = std::min(kBlockRows, rows.count) + 8;
         Sum sum = empty;
         Buffer<double> block(source.columns * leading);
         for (index begin = blocks * k / ranges * kBlockRows; begin < last; begin += kBlockRows) {
@@ -136,8 +137,8 @@ std::optional<Triangle> by_products(Source source, const Rows& rows, int n_threa
     return result;
 }
 
-// By products where their condition allows it, else by reflections. The y is a column like the others: where the others
-// all but tell it, what is left of it needs reflections.
+// By products where their condition, or that of what is left of nearly dependent columns, allows it, else by
+// reflections. The y is a column like the others: where the others all but tell it, what is left of it needs them too.
 Triangle triangle_of(const Source& source, const Rows& rows, int n_threads) {
     if (rows.count >= std::max(kFewRows, source.columns))
         if (auto result = by_products(source, rows, n_threads)) return std::move(*result);
