@@ -72,6 +72,7 @@ void bind_dictionary(py::module_& m);
 void bind_hierarchy(py::module_& m);
 void bind_records(py::module_& m);
 void bind_spans(py::module_& m);
+void bind_inspection(py::module_& m);
 void bind_config(py::module_& m);
 
 }  // namespace fasthdmr

@@ -132,3 +132,12 @@ def array_moments(
     pairs: list[tuple[int, int]],
     n_threads: int,
 ) -> SpanMoments: ...
+def partial_dependence(
+    forest: Forest,
+    x: NDArray[Any],
+    *,
+    weight: _Floats | None,
+    axes: list[tuple[int, list[float]]],
+    grids: list[list[int]],
+    n_threads: int,
+) -> list[_Floats]: ...

@@ -1,0 +1,26 @@
+// Marginal partial dependence of a forest, exact: the mean over rows of its output, a few variables set to the values of a
+// grid.
+#pragma once
+
+#include <vector>
+
+#include "forest.hpp"
+
+namespace fasthdmr {
+
+// A variable and the values of a grid along it, rising.
+struct GridAxis {
+    std::int32_t variable;
+    std::vector<double> values;
+};
+
+// Every leaf takes a walk for each subset of a grid's variables, and a box has two sides for each of them.
+constexpr std::size_t kMostGridAxes = 4;
+
+// Each grid is the product of some axes, by number, of different variables. Its result is in C order: by output, then by
+// the values of its axes. Rows without weights weigh the same.
+std::vector<std::vector<double>> partial_dependence(const Forest& forest, const Table& x, const double* weight,
+                                                    const std::vector<GridAxis>& axes,
+                                                    const std::vector<std::vector<index>>& grids, int n_threads);
+
+}  // namespace fasthdmr
