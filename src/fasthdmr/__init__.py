@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fasthdmr import analytic, datasets, plotting, salib
+    from fasthdmr import analytic, datasets, inspection, plotting, salib
     from fasthdmr.columns import decompose
     from fasthdmr.forest import Forest
     from fasthdmr.hdmr import HDMR
@@ -28,6 +28,7 @@ __all__ = [
     "build_config",
     "datasets",
     "decompose",
+    "inspection",
     "load_forest",
     "plotting",
     "salib",

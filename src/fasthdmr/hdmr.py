@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import comb
 from typing import Any, Self
 
@@ -201,12 +201,23 @@ class HDMR(BaseHDMR):
         return tags
 
 
+OUTPUTS = ("decision_function", "predict_proba", "predict")
+"""The methods whose values are a model's output: the first that it has."""
+
+
 class Output:
     """The raw output of a fitted model or function, as numbers.
 
     Parameters
     ----------
     model : fitted estimator or callable
+    methods : sequence of str
+        The names of methods that give the output, the first that the model has; a model without any is called.
+
+    Attributes
+    ----------
+    method : str
+        The method that is used, "" for a function.
 
     Raises
     ------
@@ -216,17 +227,19 @@ class Output:
         If it is an estimator that is not fitted.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, methods: Sequence[str] = OUTPUTS) -> None:
         if not hasattr(model, "predict"):
             if not callable(model):
                 raise TypeError(f"model must be a fitted estimator or a function of X, got {type(model).__name__}.")
         elif hasattr(model, "fit"):
             check_is_fitted(model)
         self.model = model
+        self.method = next((name for name in methods if hasattr(model, name)), "")
 
-    def __call__(self, X: NDArray[Any]) -> Floats:
+    def __call__(self, X: Any) -> Floats:
         """Return (N,) or (N, K)."""
-        values = check_array(self._function()(X), ensure_2d=False, dtype=np.float64, input_name="the model's output")
+        function = getattr(self.model, self.method) if self.method else self.model
+        values = check_array(function(X), ensure_2d=False, dtype=np.float64, input_name="the model's output")
         if values.shape[0] != len(X) or values.ndim > 2:
             raise ValueError(
                 f"The model's output must have shape (N,) or (N, K), got {values.shape} for {len(X)} rows."
@@ -235,14 +248,6 @@ class Output:
             values = values[:, 1]
         result: Floats = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
         return result
-
-    def _function(self) -> Callable[[NDArray[Any]], Any]:
-        for name in ("decision_function", "predict_proba", "predict"):
-            if hasattr(self.model, name):
-                method: Callable[[NDArray[Any]], Any] = getattr(self.model, name)
-                return method
-        function: Callable[[NDArray[Any]], Any] = self.model
-        return function
 
 
 class FunctionDictionary:

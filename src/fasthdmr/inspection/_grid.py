@@ -1,0 +1,148 @@
+"""Which variables a partial dependence is asked for, and the grid of their values, as in scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats.mstats import mquantiles
+from sklearn.utils import _safe_indexing
+
+from fasthdmr.dictionary import as_subspace
+
+
+@dataclass(frozen=True)
+class GridOptions:
+    """How the values of a variable are chosen; see `partial_dependence`."""
+
+    names: tuple[str, ...]
+    categorical: frozenset[int]
+    percentiles: tuple[float, float]
+    resolution: int
+    custom: Mapping[int, NDArray[Any]]
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        *,
+        feature_names: Sequence[str] | None,
+        categorical_features: Any,
+        percentiles: tuple[float, float],
+        grid_resolution: int,
+        custom_values: Mapping[Any, Any] | None,
+    ) -> GridOptions:
+        """Check the options against the columns of X."""
+        if not isinstance(percentiles, Iterable) or len(percentiles) != 2:
+            raise ValueError("'percentiles' must be a sequence of 2 elements.")
+        if not all(0 <= x <= 1 for x in percentiles):
+            raise ValueError("'percentiles' values must be in [0, 1].")
+        if percentiles[0] >= percentiles[1]:
+            raise ValueError("percentiles[0] must be strictly less than percentiles[1].")
+        if grid_resolution <= 1:
+            raise ValueError("'grid_resolution' must be strictly greater than 1.")
+        names = _names(X, feature_names)
+        given = {_number(key, names, "custom_values"): _custom(v) for key, v in (custom_values or {}).items()}
+        return cls(names, _categorical(categorical_features, names), percentiles, grid_resolution, given)
+
+    def subspace(self, features: Any) -> tuple[int, ...]:
+        """Return the columns of one set of features, in the order in which they are given."""
+        features = _as_list(features)
+        if len(features) == 1:
+            features = _as_list(features[0])  # [(0, 1)], as scikit-learn writes a pair
+        if len(features) == len(self.names) and all(isinstance(feature, bool | np.bool_) for feature in features):
+            features = np.flatnonzero(features).tolist()
+        if not features:
+            raise ValueError("features must name at least one variable.")
+        as_subspace(features, self.names, what="features")
+        return tuple(_number(feature, self.names, "features") for feature in features)
+
+    def values(self, X: Any, column: int) -> NDArray[Any]:
+        """Return the values of the grid along one variable: without missing ones, each once, rising."""
+        if column in self.custom:
+            return self.custom[column]
+        values = as_numbers(_safe_indexing(X, column, axis=1), keep=column in self.categorical)
+        uniques: NDArray[Any] = np.unique(values[_present(values)])
+        if len(uniques) == 0:
+            raise ValueError(f"The column {self.names[column]!r} has no values that are not missing.")
+        if column in self.categorical or len(uniques) < self.resolution or values.dtype.kind == "O":
+            return uniques
+        low, high = mquantiles(values[_present(values)], prob=self.percentiles)
+        return np.unique(np.linspace(low, high, num=self.resolution))
+
+
+def as_numbers(values: Any, *, keep: bool = False) -> NDArray[Any]:
+    """Return a column as float64 where it holds numbers; of categories, if they are kept, as it is.
+
+    Examples
+    --------
+    >>> as_numbers([1, 2])
+    array([1., 2.])
+    >>> as_numbers(["a", "b"])
+    array(['a', 'b'], dtype=object)
+    """
+    array = np.asarray(values)
+    if keep or array.dtype.kind in "SU":
+        return array if array.dtype.kind in "biuf" else array.astype(object)
+    if array.dtype.kind == "O" and any(isinstance(value, str) for value in array):
+        return array
+    return array.astype(np.float64)
+
+
+def _present(values: NDArray[Any]) -> NDArray[np.bool_]:
+    if values.dtype.kind == "O":
+        return np.array([value is not None and bool(value == value) for value in values], dtype=bool)
+    missing: NDArray[np.bool_] = np.isnan(values)
+    return ~missing
+
+
+def _as_list(features: Any) -> list[Any]:
+    return [features] if isinstance(features, str) or not np.iterable(features) else list(features)
+
+
+def _names(X: Any, feature_names: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the given names, else those of the columns, else x0, x1 and so on."""
+    n_features = X.shape[1]
+    if feature_names is None:
+        feature_names = getattr(X, "columns", [f"x{i}" for i in range(n_features)])
+    names = tuple(map(str, feature_names))
+    if len(names) != n_features:
+        raise ValueError(f"feature_names has {len(names)} names, but X has {n_features} columns.")
+    if len(set(names)) != len(names):
+        raise ValueError("feature_names should not contain duplicates.")
+    return names
+
+
+def _number(feature: Any, names: Sequence[str], what: str) -> int:
+    return as_subspace(feature, names, what=what)[0]
+
+
+def _custom(values: Any) -> NDArray[Any]:
+    array = as_numbers(values)
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(
+            f"custom_values must be one-dimensional arrays that are not empty, got one of shape {array.shape}."
+        )
+    return array
+
+
+def _categorical(features: Any, names: Sequence[str]) -> frozenset[int]:
+    if features is None:
+        return frozenset()
+    flags = np.asarray(features)
+    if flags.size == 0:
+        raise ValueError(
+            "Passing an empty list (`[]`) to `categorical_features` is not supported. Use `None` instead to indicate "
+            "that there are no categorical features."
+        )
+    if flags.dtype.kind != "b":
+        return frozenset(as_subspace(features, names, what="categorical_features"))
+    if flags.shape != (len(names),):
+        raise ValueError(
+            "When `categorical_features` is a boolean array-like, the array should be of shape (n_features,). Got "
+            f"{flags.size} elements while `X` contains {len(names)} features."
+        )
+    return frozenset(np.flatnonzero(flags).tolist())
