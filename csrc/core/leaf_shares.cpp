@@ -8,8 +8,8 @@ namespace fasthdmr {
 
 namespace {
 
-// Rows that all the splits of a tree treat alike walk together. The splits of a tree with no more than these are the bits
-// of a byte.
+// Rows that all the splits of a tree treat alike walk together. The splits of a tree with no more than these are the
+// bits of a byte.
 constexpr index kCodedSplits = 8;
 constexpr index kCodes = 1 << kCodedSplits;
 
@@ -28,10 +28,10 @@ index part(std::int32_t* items, index count, std::int32_t* right, const GoesRigh
     return n_left;
 }
 
-// Sends weighted items down a tree. At a split they go on together on their own side, and on the other one as a set that
-// has its variable too; where the variable is in the set already, both sides take all of them. What is on the stack has
-// stretches of items that either lie inside each other, the longer below, or apart: so all can share one list, which every
-// stretch is sorted within.
+// Sends weighted items down a tree. At a split they go on together on their own side, and on the other side with its
+// variable among those that they need free; where it is one already, both sides take all of them. The stretches of items
+// on the stack lie apart, or inside each other with the shorter on top: so all can share one list, and each sorts its
+// own stretch.
 template <class GoesRight>
 void walk(const Node* tree, const FreeSets& free, std::vector<std::int32_t>& items, const double* weight,
           const GoesRight& goes_right, std::vector<double>& shares) {
@@ -60,8 +60,8 @@ void walk(const Node* tree, const FreeSets& free, std::vector<std::int32_t>& ite
             push(right, set, begin, end);
             continue;
         }
-        const index middle =
-            begin + part(&items[begin], end - begin, spare.data(), [&](std::int32_t item) { return goes_right(m, item); });
+        const auto right_at_m = [&, m = m](std::int32_t item) { return goes_right(m, item); };
+        const index middle = begin + part(&items[begin], end - begin, spare.data(), right_at_m);
         push(left, set, begin, middle);
         push(right, set, middle, end);
         if (freed < 0) continue;

@@ -1,5 +1,5 @@
-// How much weight of the rows reaches each leaf of a tree if some variables are free to take any value: a row that leaves
-// the path to a leaf at splits on free variables only reaches it still.
+// How much weight of the rows reaches each leaf of a tree if some variables are free to take any value: a row that
+// leaves the path to a leaf at splits on free variables only reaches it still.
 #pragma once
 
 #include <map>
@@ -40,8 +40,8 @@ struct WeightedRows {
     void load(const Table& x, const double* weights, const Rows& rows, int n_threads);
 };
 
-// By node and free set, of leaves only: the weight of the rows that leave the path to it at splits on all the variables of
-// the set, and on no others.
+// By node and free set, of leaves only: the weight of the rows that leave the path to it at splits on all the variables
+// of the set, and on no others.
 std::vector<double> leaf_shares(const Forest& forest, index tree, const WeightedRows& rows, const FreeSets& free);
 
 }  // namespace fasthdmr

@@ -43,8 +43,8 @@ private:
     std::vector<float> values_;
 };
 
-// A sum of boxes on a grid, for each output. While they are added a cell holds how much the sum changes there, along all
-// axes; each axis has a cell more, behind its end.
+// A sum of boxes on a grid, for each output. While they are added a cell holds how much the sum changes there, along
+// all axes; each axis has a cell more, behind its end.
 class Grid {
 public:
     Grid(index n_outputs, std::vector<index> sizes) : sizes_(std::move(sizes)), strides_(sizes_.size()) {
@@ -184,8 +184,9 @@ void check(const Forest& forest, const Table& x, const std::vector<GridAxis>& ax
     for (const GridAxis& axis : axes) {
         if (axis.variable < 0 || axis.variable >= forest.n_features())
             throw Error("no such feature: " + std::to_string(axis.variable));
-        const bool numbers = std::none_of(axis.values.begin(), axis.values.end(), [](double v) { return std::isnan(v); });
-        if (axis.values.empty() || !numbers || !std::is_sorted(axis.values.begin(), axis.values.end()))
+        const std::vector<double>& v = axis.values;
+        const bool has_nan = std::any_of(v.begin(), v.end(), [](double value) { return std::isnan(value); });
+        if (v.empty() || has_nan || !std::is_sorted(v.begin(), v.end()))
             throw Error("the values of an axis must be numbers that rise");
     }
     for (const auto& grid : grids) {

@@ -1,5 +1,5 @@
-// Marginal partial dependence of a forest, exact: the mean over rows of its output, a few variables set to the values of a
-// grid.
+// Marginal partial dependence of a forest, exact: the mean over rows of its output, a few variables set to the values
+// of a grid.
 #pragma once
 
 #include <vector>
@@ -14,11 +14,11 @@ struct GridAxis {
     std::vector<double> values;
 };
 
-// Every leaf takes a walk for each subset of a grid's variables, and a box has two sides for each of them.
+// A leaf has a share for every subset of a grid's variables, and a box as many corners.
 constexpr std::size_t kMostGridAxes = 4;
 
-// Each grid is the product of some axes, by number, of different variables. Its result is in C order: by output, then by
-// the values of its axes. Rows without weights weigh the same.
+// Each grid is the product of some axes, by number, of different variables. Its result is in C order: by output, then
+// by the values of its axes. Rows without weights weigh the same.
 std::vector<std::vector<double>> partial_dependence(const Forest& forest, const Table& x, const double* weight,
                                                     const std::vector<GridAxis>& axes,
                                                     const std::vector<std::vector<index>>& grids, int n_threads);

@@ -133,7 +133,8 @@ TEST(partial_dependence_refuses_what_is_no_grid) {
         return partial_dependence(forest, x.table(), nullptr, a, grids, 1);
     };
     CHECK(run(axes, {}).empty());
-    CHECK_THROWS(Error, "different numbers of features", partial_dependence(forest, narrow.table(), nullptr, axes, {{0}}, 1));
+    CHECK_THROWS(Error, "different numbers of features",
+                 partial_dependence(forest, narrow.table(), nullptr, axes, {{0}}, 1));
     CHECK_THROWS(Error, "no such feature", run({{2, {0.0}}}, {{0}}));
     CHECK_THROWS(Error, "must be numbers that rise", run({{0, {1.0, 0.0}}}, {{0}}));
     CHECK_THROWS(Error, "must be numbers that rise", run({{0, {0.0, nan}}}, {{0}}));
