@@ -1,5 +1,8 @@
 """The rival diagnostics: what else is said of a model's variables, computed exactly."""
 
+from fasthdmr.inspection._dgsm import DGSM, dgsm
 from fasthdmr.inspection._partial_dependence import partial_dependence, partial_dependences
+from fasthdmr.inspection._pd_sensitivity import pd_sensitivity
+from fasthdmr.inspection._tree_importance import tree_importance
 
-__all__ = ["partial_dependence", "partial_dependences"]
+__all__ = ["DGSM", "dgsm", "partial_dependence", "partial_dependences", "pd_sensitivity", "tree_importance"]
