@@ -27,7 +27,13 @@ GRADIENT_BOOSTING = {
 @pytest.mark.filterwarnings("ignore:.*pairs of variables are left out")
 @pytest.mark.filterwarnings("ignore:.*should not be used as a sample_weight_column")
 @parametrize_with_checks(
-    [TreeHDMR(random_state=0), TreeHDMR(TREES, cv=3), TreeHDMR(TREES, cv=3, basis="trees"), HDMR()],
+    [
+        TreeHDMR(random_state=0),
+        TreeHDMR(TREES, cv=3),
+        TreeHDMR(TREES, cv=3, basis="trees"),
+        TreeHDMR(TREES, cv=3, measure="product"),
+        HDMR(),
+    ],
     expected_failed_checks=lambda hdmr: GRADIENT_BOOSTING if isinstance(hdmr, TreeHDMR) and not hdmr.estimators else {},
 )
 def test_check_estimator(estimator, check):

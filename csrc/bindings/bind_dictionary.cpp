@@ -67,17 +67,6 @@ py::array_t<double> array_triangle(const py::array& columns, const std::optional
     return triangle_array(dictionary, table.rows, weight, y, {}, 1, n_threads);
 }
 
-py::array_t<double> evaluate_array(const TreeColumns& trees, const py::array& x, const Integers& begin,
-                                   const Integers& column, const Doubles& weight, int n_threads) {
-    const Table table = as_table(x);
-    const Components components = as_components(begin, column, weight, index(trees.columns().size()) + 1);
-    auto out = column_major(table.rows, components.count());
-    double* data = out.mutable_data();
-    py::gil_scoped_release release;
-    evaluate(trees, table, components, data, n_threads);
-    return out;
-}
-
 // Merges triangles (k, p, p) into one (p, p).
 py::array_t<double> merge_triangles(const py::array_t<double>& stack) {
     if (stack.ndim() != 3 || stack.shape(0) < 1 || stack.shape(1) != stack.shape(2)) throw Error("expected (k, p, p) triangles");
@@ -131,7 +120,7 @@ void bind_dictionary(py::module_& m) {
         .def("triangles", &tree_triangles, py::arg("x"), py::kw_only(), py::arg("weight").noconvert().none(true),
              py::arg("y").noconvert().none(true), py::arg("fold").noconvert().none(true), py::arg("n_folds"),
              py::arg("n_threads"))
-        .def("evaluate", &evaluate_array, py::arg("x"), py::arg("begin").noconvert(), py::arg("column").noconvert(),
+        .def("evaluate", &evaluate_array<TreeColumns>, py::arg("x"), py::arg("begin").noconvert(), py::arg("column").noconvert(),
              py::arg("weight").noconvert(), py::arg("n_threads"));
     m.def("array_triangle", &array_triangle, py::arg("columns"), py::kw_only(), py::arg("weight").noconvert().none(true),
           py::arg("y").noconvert().none(true), py::arg("n_threads"));

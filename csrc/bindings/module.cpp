@@ -6,6 +6,7 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
     fasthdmr::bind_forest(m);
     fasthdmr::bind_dictionary(m);
     fasthdmr::bind_hierarchy(m);
+    fasthdmr::bind_product(m);
     fasthdmr::bind_records(m);
     fasthdmr::bind_spans(m);
     fasthdmr::bind_inspection(m);

@@ -70,6 +70,7 @@ inline py::list to_list(const std::vector<Subspace>& subspaces) {
 void bind_forest(py::module_& m);
 void bind_dictionary(py::module_& m);
 void bind_hierarchy(py::module_& m);
+void bind_product(py::module_& m);
 void bind_records(py::module_& m);
 void bind_spans(py::module_& m);
 void bind_inspection(py::module_& m);

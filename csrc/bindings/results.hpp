@@ -21,6 +21,19 @@ inline Components as_components(const Integers& begin, const Integers& column, c
     return components;
 }
 
+// Component functions over (1, columns) at rows.
+template <class Kind>  // of BlockColumns
+py::array_t<double> evaluate_array(const Kind& columns, const py::array& x, const Integers& begin, const Integers& column,
+                                   const Doubles& weight, int n_threads) {
+    const Table table = as_table(x);
+    const Components components = as_components(begin, column, weight, columns.count() + 1);
+    auto out = column_major(table.rows, components.count());
+    double* data = out.mutable_data();
+    py::gil_scoped_release release;
+    evaluate(columns, table, components, data, n_threads);
+    return out;
+}
+
 inline py::dict to_dict(const Decomposition& result) {
     py::dict out;
     out["constant"] = result.constant;

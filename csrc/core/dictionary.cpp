@@ -112,13 +112,13 @@ void TreeDictionary::fill(const Rows& rows, double* out, index leading) const {
     trees_.fill(block, places.data());
 }
 
-void evaluate(const TreeColumns& trees, const Table& x, const Components& components, double* out, int n_threads) {
-    if (x.columns != trees.n_features()) throw Error("x has another number of columns than the forests have features");
+void evaluate(const BlockColumns& columns, const Table& x, const Components& components, double* out, int n_threads) {
+    if (x.columns != columns.n_features()) throw Error("x has another number of columns than the forests have features");
     // Only the columns that some component uses, each computed once a block.
     std::vector<index> used(components.column.begin(), components.column.end());
     std::sort(used.begin(), used.end());
     used.erase(std::unique(used.begin(), used.end()), used.end());
-    std::vector<index> slot(trees.columns().size() + 1, 0);
+    std::vector<index> slot(columns.count() + 1, 0);
     for (index k = 0; k < index(used.size()); ++k) slot[used[k]] = k;
 
     parallel_for((x.rows + kBlockRows - 1) / kBlockRows, n_threads, [&](index task) {
@@ -126,7 +126,7 @@ void evaluate(const TreeColumns& trees, const Table& x, const Components& compon
         InputBlock block(x.columns);
         block.load(x, {begin, 1, n});
         Buffer<double> features(used.size() * kBlockRows);
-        std::vector<double*> places(trees.columns().size(), nullptr);
+        std::vector<double*> places(columns.count(), nullptr);
         for (index k = 0; k < index(used.size()); ++k) {
             double* feature = features.data() + k * kBlockRows;
             if (used[k] == 0)
@@ -134,7 +134,7 @@ void evaluate(const TreeColumns& trees, const Table& x, const Components& compon
             else
                 places[used[k] - 1] = feature;
         }
-        trees.fill(block, places.data());
+        columns.fill(block, places.data());
         for (index c = 0; c < components.count(); ++c) {
             double* sum = out + c * x.rows + begin;
             std::fill(sum, sum + n, 0.0);

@@ -36,11 +36,21 @@ private:
     Table table_;
 };
 
+// Columns that blocks of input determine.
+class BlockColumns {
+public:
+    virtual ~BlockColumns() = default;
+    virtual index count() const = 0;
+    virtual index n_features() const = 0;
+    // Writes column j to out[j]; those without a place (null) are not computed.
+    virtual void fill(const InputBlock& block, double* const* out) const = 0;
+};
+
 enum class Sorting { by_tree, by_node };
 
 // What one or several forests add to one output: one column a forest and subspace (the paper's B_(i,u)), and a constant
 // a forest.
-class TreeColumns {
+class TreeColumns : public BlockColumns {
 public:
     TreeColumns(std::vector<std::shared_ptr<const Forest>> forests, index output, Sorting sorting, int n_threads);
 
@@ -51,10 +61,9 @@ public:
     const std::vector<Column>& columns() const { return columns_; }
     // The offset of each forest, and what its trees add to no variable's column: single leaves, or the roots.
     const std::vector<double>& constants() const { return constants_; }
-    index n_features() const { return forests_.front()->n_features(); }
-
-    // Writes column j to out[j]; those without a place (null) are not computed.
-    void fill(const InputBlock& block, double* const* out) const;
+    index count() const override { return index(columns_.size()); }
+    index n_features() const override { return forests_.front()->n_features(); }
+    void fill(const InputBlock& block, double* const* out) const override;
 
 private:
     std::vector<std::vector<Subspace>> lay_out_trees(index output, int n_threads);
@@ -90,6 +99,6 @@ struct Components {
 };
 
 // Component functions at all rows of the input, (rows, components), column-major.
-void evaluate(const TreeColumns& trees, const Table& x, const Components& components, double* out, int n_threads);
+void evaluate(const BlockColumns& columns, const Table& x, const Components& components, double* out, int n_threads);
 
 }  // namespace fasthdmr

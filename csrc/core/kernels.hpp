@@ -29,6 +29,11 @@ struct Kernels {
                          index ld);
     // Sums the weighted products of two spans at rows of one cell into g.
     void (*add_cell)(const CellProduct& product, const std::int32_t* rows, index count, double* g);
+    // Adds value times the product of what each side gives at a row.
+    void (*add_box)(const BoxSide* sides, index n_sides, double value, index rows, double* out);
+    // Adds values[a] * values[b] * the product over sides of Cov(1_a, 1_b) to out[b - first], for b from `first` on.
+    void (*add_covariances)(const SideWeights* sides, index n_sides, const double* values, index a, index first,
+                            index count, double* out);
 };
 
 constexpr index kTile = 64;  // codes are read in whole tiles of rows

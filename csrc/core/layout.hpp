@@ -41,6 +41,20 @@ struct SparseRows {
     int run;
 };
 
+// One side of a box at a block of rows: a rank from `low` on, of a stretch of `width`, or that of missing values is inside.
+struct BoxSide {
+    const std::int32_t* ranks;
+    std::int32_t low;
+    std::uint32_t width;
+    std::int32_t missing;  // -1: missing values are outside
+    double inside, outside;
+};
+
+// A side of many boxes as weights of their ranks: where the stretch begins and ends, what missing values add, the sum.
+struct SideWeights {
+    const double *low, *high, *missing, *probability;
+};
+
 // The product of two spans of cubic splines within a cell of knots: four values a row of each axis, one after the other.
 constexpr int kMostFactors = 3;
 struct CellProduct {

@@ -98,6 +98,44 @@ void Tables::accumulate(Table& table) const {
     }
 }
 
+std::vector<double> Tables::probabilities(std::int32_t axis, const Marginals& marginals) const {
+    if (axis < 0) return {1.0};
+    const std::vector<std::int32_t>& places = axes_[axis].places;
+    std::vector<double> result(axes_[axis].size(), 0.0);
+    for (std::int32_t begin = 0, rank = 1; rank <= std::int32_t(places.size()); ++rank) {
+        if (rank < std::int32_t(places.size()) && places[rank] == places[begin]) continue;
+        result[places[begin]] = marginals.probability(axes_[axis].variable, begin, rank);
+        begin = rank;
+    }
+    return result;
+}
+
+double Tables::centre(const Marginals& marginals) {
+    Table& table = tables_.front();
+    const std::vector<double> down = probabilities(table.axis[0], marginals);
+    const std::vector<double> across = probabilities(table.axis[1], marginals);
+    const index rows = index(down.size()), columns = table.stride;
+    std::vector<double> means(columns, 0.0);
+    for (index i = 0; i < rows; ++i) {
+        double* row = table.cells.data() + i * columns;
+        double mean = 0.0;
+        if (table.axis[1] >= 0)
+            for (index j = 0; j < columns; ++j) mean += across[j] * row[j];
+        for (index j = 0; j < columns; ++j) means[j] += down[i] * (row[j] -= mean);
+    }
+    double variance = 0.0;
+    for (index i = 0; i < rows; ++i) {
+        double* row = table.cells.data() + i * columns;
+        double square = 0.0;
+        for (index j = 0; j < columns; ++j) {
+            row[j] -= means[j];
+            square += across[j] * row[j] * row[j];
+        }
+        variance += down[i] * square;
+    }
+    return variance;
+}
+
 void Tables::add(const RankedBlock& block, double* out) const {
     if (tables_.empty() && constant_ == 0.0) return;
     Buffer<std::int32_t> places(axes_.size() * kBlockRows);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "boxes.hpp"
-#include "thresholds.hpp"
+#include "marginals.hpp"
 
 namespace fasthdmr {
 
@@ -17,6 +17,9 @@ public:
     // Lays the tables out; they cannot be used before they are filled with the same boxes.
     Tables(const Thresholds& thresholds, const std::vector<Box>& boxes);
     void fill(const std::vector<Box>& boxes);
+    // Takes its means along each axis out of an only table, which makes it one term of an HDMR under the product of the
+    // marginals, and returns its variance.
+    double centre(const Marginals& marginals);
 
     index count() const { return index(tables_.size()); }
     index axes() const { return index(axes_.size()); }
@@ -45,6 +48,7 @@ private:
     void lay_out_table(Variables variables, const std::map<std::int32_t, std::int32_t>& axis_of);
     std::uint64_t cells_of(const Table& table) const;
     void accumulate(Table& table) const;
+    std::vector<double> probabilities(std::int32_t axis, const Marginals& marginals) const;
 
     std::vector<Axis> axes_;
     std::vector<Table> tables_;

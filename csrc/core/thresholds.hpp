@@ -13,6 +13,8 @@ public:
     Thresholds() = default;
     // Of the chosen inner nodes, numbered through the whole forest.
     Thresholds(const Forest& forest, const std::vector<std::int32_t>& nodes, int n_threads);
+    // Numbers that are known already: by variable, rising, each once.
+    explicit Thresholds(std::vector<std::vector<float>> sorted) : sorted_(std::move(sorted)) {}
 
     std::int32_t count(index variable) const { return std::int32_t(sorted_[variable].size()); }
     const float* sorted(index variable) const { return sorted_[variable].data(); }

@@ -14,7 +14,7 @@ from scipy.sparse import coo_array, csc_array, vstack
 
 from fasthdmr import _core
 from fasthdmr._threads import one_blas_thread
-from fasthdmr.dictionary import Dictionary, Subspace
+from fasthdmr.dictionary import Dictionary, ExtendedDictionary, Subspace
 from fasthdmr.hierarchy import RANK_TOLERANCE, Solution
 from fasthdmr.spans import Basis, product_pairs
 
@@ -24,7 +24,7 @@ SPAN_RANK_TOLERANCE = 1e-10
 """Spans of one variable, scaled to unit norm, count as dependent below this (an eigenvalue of their products)."""
 
 
-class SpanDictionary:
+class SpanDictionary(ExtendedDictionary):
     """The columns of a black box, and spans: what a decomposition in spans is evaluated with.
 
     Parameters
@@ -37,32 +37,12 @@ class SpanDictionary:
     """
 
     def __init__(self, given: Dictionary, n_given: Sequence[int], basis: Basis) -> None:
-        self.given = given
-        self.n_given = list(n_given)
+        super().__init__(given, n_given)
         self.basis = basis
 
-    def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
-        """Return the columns (1, given, spans) at the rows times weights, (N, C)."""
-        b = self.n_given[output]
-        rows_first = weights.tocsr()
-        own, spans = rows_first[: b + 1].tocsc(), rows_first[b + 1 :].tocsc()
-        if spans.nnz == 0 and own[1:].nnz:
-            return self.given.evaluate(rows, output, own, n_threads)
-        values = self.basis.core.evaluate(
-            rows,
-            begin=spans.indptr.astype(np.int64),
-            column=spans.indices.astype(np.int64) + 1,
-            weight=spans.data,
-            n_threads=n_threads,
-        )
-        if own[1:].nnz:
-            return values + self.given.evaluate(rows, output, own, n_threads)
-        values += own[[0]].toarray()
-        return values
-
-    def embed(self, subspace: Subspace, values: Floats) -> Floats:
-        """Return rows that have the given values of the variables of a subspace."""
-        return self.given.embed(subspace, values)
+    def added(self, output: int) -> _core.Spans:
+        """Return the spans, which all outputs share."""
+        return self.basis.core
 
 
 @dataclass(frozen=True, eq=False)
