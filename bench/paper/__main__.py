@@ -1,13 +1,23 @@
-"""Run an item of the paper: `python -m bench.paper NAME [--realisations R] [--quick] [--model gbr|rf]`."""
+"""Run an item of the paper: `python -m bench.paper NAME [--out DIRECTORY] …`."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
-from bench.paper import cali, rf_claim, scsa_ishi
+from bench.paper import cali, orders, rf_claim, scsa_ishi
 from bench.paper.options import Options
 
-ITEMS = {"scsa_ishi": scsa_ishi.run, "cali": cali.run, "rf_claim": rf_claim.run}
+ITEMS = {
+    "scsa_ishi": scsa_ishi.run,
+    "cali": cali.run,
+    "rf_claim": rf_claim.run,
+    "probrho": orders.probrho,
+    "total_si": orders.total_si,
+    "polyn": orders.polyn,
+    "polyn2": orders.polyn2,
+    "linearprob": orders.linearprob,
+}
 
 
 def main() -> None:
@@ -16,10 +26,13 @@ def main() -> None:
     parser.add_argument("--realisations", type=int, default=3, help="random samples of Ishigami (default: 3)")
     parser.add_argument("--quick", action="store_true", help="a tenth of the trees, a fifth of the sample")
     parser.add_argument("--model", choices=("gbr", "rf"), default="gbr", help="of scsa_ishi (default: gbr)")
+    parser.add_argument("--out", type=Path, default=Options.out, help="where figures go (default: ./%(default)s)")
     given = parser.parse_args()
-    if given.realisations < 1:
-        parser.error("--realisations must be at least 1")
-    ITEMS[given.name](Options(realisations=given.realisations, quick=given.quick, model=given.model))
+    for name in ("realisations",):
+        if (number := getattr(given, name)) is not None and number < 1:
+            parser.error(f"--{name} must be at least 1")
+    options = vars(given)
+    ITEMS[options.pop("name")](Options(**options))
 
 
 if __name__ == "__main__":

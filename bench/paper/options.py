@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
 class Options:
-    """The options of `python -m bench.paper`."""
+    """The options of `python -m bench.paper`; None: the item's own default."""
 
     realisations: int = 3
     quick: bool = False
     model: str = "gbr"
+    out: Path = Path("paper-figures")
