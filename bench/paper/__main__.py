@@ -1,17 +1,21 @@
-"""Run an item of the paper: `python -m bench.paper NAME [--out DIRECTORY] …`."""
+"""Run an item of the paper: `python -m bench.paper NAME [--trees B] [--repeats R] [--out DIRECTORY] …`."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from bench.paper import cali, orders, rf_claim, scsa_ishi
+from bench.paper import cali, corr, depend, orders, rf_claim, scsa_ishi, vi
 from bench.paper.options import Options
 
 ITEMS = {
     "scsa_ishi": scsa_ishi.run,
     "cali": cali.run,
     "rf_claim": rf_claim.run,
+    "vi": vi.run,
+    "corr": corr.corr,
+    "corrpd": corr.corrpd,
+    "depend": depend.run,
     "probrho": orders.probrho,
     "total_si": orders.total_si,
     "polyn": orders.polyn,
@@ -26,9 +30,11 @@ def main() -> None:
     parser.add_argument("--realisations", type=int, default=3, help="random samples of Ishigami (default: 3)")
     parser.add_argument("--quick", action="store_true", help="a tenth of the trees, a fifth of the sample")
     parser.add_argument("--model", choices=("gbr", "rf"), default="gbr", help="of scsa_ishi (default: gbr)")
+    parser.add_argument("--trees", type=int, help="of a GBR in vi, depend (default: 500)")
+    parser.add_argument("--repeats", type=int, help="fits of vi (default: 10), depend (30)")
     parser.add_argument("--out", type=Path, default=Options.out, help="where figures go (default: ./%(default)s)")
     given = parser.parse_args()
-    for name in ("realisations",):
+    for name in ("realisations", "trees", "repeats"):
         if (number := getattr(given, name)) is not None and number < 1:
             parser.error(f"--{name} must be at least 1")
     options = vars(given)

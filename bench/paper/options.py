@@ -13,4 +13,6 @@ class Options:
     realisations: int = 3
     quick: bool = False
     model: str = "gbr"
+    trees: int | None = None
+    repeats: int | None = None
     out: Path = Path("paper-figures")
