@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench.paper import cali, corr, depend, orders, rf_claim, scsa_ishi, vi
+from bench.paper import boot, cali, corr, depend, orders, rf_claim, scsa_ishi, vi
 from bench.paper.options import Options
 
 ITEMS = {
@@ -21,6 +21,8 @@ ITEMS = {
     "polyn": orders.polyn,
     "polyn2": orders.polyn2,
     "linearprob": orders.linearprob,
+    "boot": boot.run,
+    "boot_tp": boot.run,
 }
 
 
@@ -30,8 +32,8 @@ def main() -> None:
     parser.add_argument("--realisations", type=int, default=3, help="random samples of Ishigami (default: 3)")
     parser.add_argument("--quick", action="store_true", help="a tenth of the trees, a fifth of the sample")
     parser.add_argument("--model", choices=("gbr", "rf"), default="gbr", help="of scsa_ishi (default: gbr)")
-    parser.add_argument("--trees", type=int, help="of a GBR in vi, depend (default: 500)")
-    parser.add_argument("--repeats", type=int, help="fits of vi (default: 10), depend (30)")
+    parser.add_argument("--trees", type=int, help="of a GBR in vi, depend (default: 500), boot, boot_tp (300)")
+    parser.add_argument("--repeats", type=int, help="fits of vi (default: 10), depend (30), boot, boot_tp (3)")
     parser.add_argument("--out", type=Path, default=Options.out, help="where figures go (default: ./%(default)s)")
     given = parser.parse_args()
     for name in ("realisations", "trees", "repeats"):
