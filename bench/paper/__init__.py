@@ -1,1 +1,1 @@
-"""The paper's tables and figures, one file each, its numbers beside ours."""
+"""The paper's tables and figures, its numbers beside ours."""
