@@ -120,8 +120,8 @@ void bind_dictionary(py::module_& m) {
         .def("triangles", &tree_triangles, py::arg("x"), py::kw_only(), py::arg("weight").noconvert().none(true),
              py::arg("y").noconvert().none(true), py::arg("fold").noconvert().none(true), py::arg("n_folds"),
              py::arg("n_threads"))
-        .def("evaluate", &evaluate_array<TreeColumns>, py::arg("x"), py::arg("begin").noconvert(), py::arg("column").noconvert(),
-             py::arg("weight").noconvert(), py::arg("n_threads"));
+        .def("evaluate", &evaluate_array<TreeColumns>, py::arg("x"), py::arg("begin").noconvert(),
+             py::arg("column").noconvert(), py::arg("weight").noconvert(), py::arg("n_threads"));
     m.def("array_triangle", &array_triangle, py::arg("columns"), py::kw_only(), py::arg("weight").noconvert().none(true),
           py::arg("y").noconvert().none(true), py::arg("n_threads"));
     m.def("merge_triangles", &merge_triangles, py::arg("triangles").noconvert());

@@ -83,8 +83,8 @@ void bind_product(py::module_& m) {
                  return to_array(variances);
              },
              py::arg("n_threads"))
-        .def("evaluate", &evaluate_array<ProductComponents>, py::arg("x"), py::arg("begin").noconvert(), py::arg("column").noconvert(),
-             py::arg("weight").noconvert(), py::arg("n_threads"));
+        .def("evaluate", &evaluate_array<ProductComponents>, py::arg("x"), py::arg("begin").noconvert(),
+             py::arg("column").noconvert(), py::arg("weight").noconvert(), py::arg("n_threads"));
 }
 
 }  // namespace fasthdmr

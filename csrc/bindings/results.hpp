@@ -23,8 +23,8 @@ inline Components as_components(const Integers& begin, const Integers& column, c
 
 // Component functions over (1, columns) at rows.
 template <class Kind>  // of BlockColumns
-py::array_t<double> evaluate_array(const Kind& columns, const py::array& x, const Integers& begin, const Integers& column,
-                                   const Doubles& weight, int n_threads) {
+py::array_t<double> evaluate_array(const Kind& columns, const py::array& x, const Integers& begin,
+                                   const Integers& column, const Doubles& weight, int n_threads) {
     const Table table = as_table(x);
     const Components components = as_components(begin, column, weight, columns.count() + 1);
     auto out = column_major(table.rows, components.count());

@@ -41,7 +41,7 @@ struct SparseRows {
     int run;
 };
 
-// One side of a box at a block of rows: a rank from `low` on, of a stretch of `width`, or that of missing values is inside.
+// One side of a box at a block of rows: ranks of a stretch from `low` on, and perhaps that of missing values, are inside.
 struct BoxSide {
     const std::int32_t* ranks;
     std::int32_t low;

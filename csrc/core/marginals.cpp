@@ -39,7 +39,8 @@ Marginals::Marginals(std::vector<std::vector<float>> sorted, std::vector<std::ve
     : thresholds_(std::move(sorted)), below_(std::move(below)) {
     if (index(below_.size()) != thresholds_.variables()) throw Error("every variable needs a marginal law");
     for (index v = 0; v < thresholds_.variables(); ++v)
-        if (index(below_[v].size()) != thresholds_.count(v) + 3) throw Error("a marginal law needs a weight for every rank");
+        if (index(below_[v].size()) != thresholds_.count(v) + 3)
+            throw Error("a marginal law needs a weight for every rank");
 }
 
 std::int32_t Marginals::split(index variable, float threshold) const {

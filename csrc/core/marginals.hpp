@@ -1,5 +1,5 @@
-// The marginal laws of the variables as far as trees can tell values apart: by rank. Missing values have a rank of their
-// own, the last.
+// The marginal laws of the variables as far as trees can tell values apart: by rank. Missing values have a rank of
+// their own, the last.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,8 @@ namespace fasthdmr {
 class Marginals {
 public:
     // Of rows, with weights or (null) without, by the thresholds of all forests.
-    Marginals(const std::vector<std::shared_ptr<const Forest>>& forests, const Table& x, const double* weight, int n_threads);
+    Marginals(const std::vector<std::shared_ptr<const Forest>>& forests, const Table& x, const double* weight,
+              int n_threads);
     // As `sorted` and `below` of another one.
     Marginals(std::vector<std::vector<float>> sorted, std::vector<std::vector<double>> below);
 

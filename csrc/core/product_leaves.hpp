@@ -49,7 +49,8 @@ public:
     const std::shared_ptr<const Marginals>& marginals() const { return marginals_; }
 
 private:
-    void append(const Forest& forest, index tree, index value_column, double factor, std::map<Subspace, index>& group_of);
+    void append(const Forest& forest, index tree, index value_column, double factor,
+                std::map<Subspace, index>& group_of);
 
     std::shared_ptr<const Marginals> marginals_;
     std::vector<Node> nodes_;

@@ -92,7 +92,8 @@ ProductComponents::ProductComponents(const ProductTrees& trees, index order,
 }
 
 index ProductComponents::tables() const {
-    return std::count_if(components_.begin(), components_.end(), [](const Component& c) { return c.table.count() > 0; });
+    return std::count_if(components_.begin(), components_.end(),
+                         [](const Component& c) { return c.table.count() > 0; });
 }
 
 void ProductComponents::fill(const InputBlock& block, double* const* out) const {
@@ -158,7 +159,8 @@ double total_variance(const ProductTrees& trees, const std::vector<Subspace>& kn
     const double visits = estimated_visits(trees);
     const bool by_subspace = rest && boxes <= kMostBoxes && sides <= kMostSides && sides < kSidesAVisit * visits;
     if (!by_subspace) {
-        if (visits > kMostVisits) refuse(visits, kMostVisits, "meetings of trees, for the variance of the whole model,");
+        if (visits > kMostVisits)
+            refuse(visits, kMostVisits, "meetings of trees, for the variance of the whole model,");
         return tree_variance(trees, n_threads);
     }
     std::vector<std::pair<const Subspace*, const std::vector<index>*>> tasks;

@@ -1,5 +1,5 @@
-// The HDMR of trees under the product of the marginals: exact, from the boxes of their leaves (spec 4). A leaf of value c
-// adds c * prod_{j in u} (1_j(x_j) - p_j) * prod_{other j} p_j to f_u, for every u within the variables of its path.
+// The HDMR of trees under the product of the marginals: exact, from the boxes of their leaves (spec 4). A leaf of value
+// c adds c * prod_{j in u} (1_j(x_j) - p_j) * prod_{other j} p_j to f_u, for every u within the variables of its path.
 #pragma once
 
 #include <optional>

@@ -251,7 +251,8 @@ TEST(too_many_subspaces_are_refused) {
     Matrix x(2, 40);
     std::fill(x.column(20), x.column(40), 1.0);
     const std::vector<double> one{1.0};
-    const ProductTrees product(forests, 0, {one.data()}, std::make_shared<const Marginals>(forests, x.table(), nullptr, 1));
+    const auto marginals = std::make_shared<const Marginals>(forests, x.table(), nullptr, 1);
+    const ProductTrees product(forests, 0, {one.data()}, marginals);
     CHECK_THROWS(Error, "Take a lower order", ProductComponents(product, 40, {}, kProductTableBytes, 1));
     const ProductComponents pairs(product, 2, {}, kProductTableBytes, 1);
     CHECK(pairs.count() == 40 + 40 * 39 / 2);
