@@ -73,6 +73,24 @@ def test_constant_columns_and_constant_functions():
     assert_close(pd_sensitivity(lambda X: np.ones(len(X)), X).S, [0.0, 0.0])
 
 
+def test_heavy_tails_do_not_hide_where_the_rows_are():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.pareto(1.2, 20_000) + 1, rng.normal(size=20_000)])
+
+    def curve(x):
+        return np.tanh(2 * (x - 2))
+
+    found = pd_sensitivity(lambda X: curve(X[:, 0]) + X[:, 1], X)
+    desired = curve(X[:, 0]).var() / (curve(X[:, 0]) + X[:, 1]).var()
+    assert_close(found.Sa[0], desired, rtol=0.01, reason="curves are interpolated between 100 points")
+
+
+def test_missing_values_are_refused():
+    X = np.array([[0.0, 1.0], [np.nan, 2.0], [1.0, 3.0]])
+    with pytest.raises(ValueError, match="X contains NaN in column 0"):
+        pd_sensitivity(lambda X: X[:, 1], X)
+
+
 def test_several_outputs_are_refused():
     with pytest.raises(ValueError, match="one output, got 2"):
         pd_sensitivity(lambda X: X, np.ones((3, 2)))

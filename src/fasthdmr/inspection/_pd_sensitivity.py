@@ -48,7 +48,8 @@ def pd_sensitivity(
     sample_weight : array-like of shape (N,), or None
         Non-negative weights of the rows.
     grid_resolution : int
-        Points of the grid between which curves are interpolated linearly, from the least to the largest value.
+        Points of the grid between which curves are interpolated linearly: half of them quantiles, half evenly spaced
+        from the least to the largest value, so that it is coarse neither where the rows are nor in the tails.
     n_jobs : int or None
         Threads; None means 1. Results do not depend on it.
 
@@ -61,7 +62,7 @@ def pd_sensitivity(
     Raises
     ------
     ValueError
-        If a parameter does not fit, or the model has several outputs.
+        If a parameter does not fit, the model has several outputs, or one of the features has missing values.
 
     Notes
     -----
@@ -81,16 +82,6 @@ def pd_sensitivity(
     if values.ndim > 1:
         raise ValueError(f"model must have one output, got {values.shape[1]}. Pass a function of X with one.")
     sets = list(range(X.shape[1])) if features is None else list(features)
-    curves = partial_dependences(
-        model,
-        X,
-        sets,
-        kind=kind,
-        sample_weight=weights,
-        percentiles=(0.0, 1.0),
-        grid_resolution=grid_resolution,
-        n_jobs=n_jobs,
-    )
     options = GridOptions.of(
         X,
         feature_names=None,
@@ -100,6 +91,10 @@ def pd_sensitivity(
         custom_values=None,
     )
     subspaces = [options.subspace(u) for u in sets]
+    grid = {i: _grid(X, i, grid_resolution) for u in subspaces for i in u}
+    curves = partial_dependences(
+        model, X, subspaces, kind=kind, sample_weight=weights, custom_values=grid, n_jobs=n_jobs
+    )
     at_rows = np.column_stack([_interpolated(curve, X, u) for curve, u in zip(curves, subspaces, strict=True)])
     mean = np.average(values, weights=weights)
     offsets = np.average(at_rows, axis=0, weights=weights) if centred else mean
@@ -109,6 +104,19 @@ def pd_sensitivity(
     products /= (len(at_rows) if weights is None else weights.sum()) * (variance if variance > 0 else np.inf)
     S = products.sum(axis=1)
     return Sensitivity(subspaces, np.diag(products).copy(), S, float(1 - S.sum()), variance, options.names)
+
+
+def _grid(X: Any, column: int, count: int) -> Floats:
+    """Return values of a column to interpolate between: quantiles for where rows are, even steps for the tails."""
+    values = np.asarray(_safe_indexing(X, column, axis=1), dtype=np.float64)
+    if np.isnan(values).any():
+        raise ValueError(f"X contains NaN in column {column}, where the curve has no value. Leave such rows out.")
+    distinct = np.unique(values)
+    if len(distinct) <= count:
+        return distinct
+    quantiles = np.quantile(values, np.linspace(0, 1, max(2, count - count // 2)), method="nearest")
+    steps = np.linspace(values.min(), values.max(), count // 2)
+    return np.unique(np.concatenate([quantiles, steps]))
 
 
 def _interpolated(curve: Any, X: Any, u: tuple[int, ...]) -> Floats:
