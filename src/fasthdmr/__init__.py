@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fasthdmr import datasets, plotting, salib
+    from fasthdmr import chisquare, datasets, plotting, salib
     from fasthdmr.columns import decompose
     from fasthdmr.forest import Forest
     from fasthdmr.hdmr import HDMR
@@ -25,6 +25,7 @@ __all__ = [
     "Sensitivity",
     "TreeHDMR",
     "build_config",
+    "chisquare",
     "datasets",
     "decompose",
     "load_forest",
