@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from bench.models import cache_directory
-from bench.problems import accuracy, deep, engines, scaling, spans, tables, trees, triangle
+from bench.problems import accuracy, chisquare, chisquare_level, deep, engines, scaling, spans, tables, trees, triangle
 
 PROBLEMS = {
     "trees": trees.run,
@@ -18,6 +18,8 @@ PROBLEMS = {
     "tables": tables.run,
     "deep": deep.run,
     "scaling": scaling.run,
+    "chisquare": chisquare.run,
+    "chisquare_level": chisquare_level.run,
 }
 REPEATS = {"engines": 9, "scaling": 3}  # 5 of the others
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench.models import cache_directory
 
 
 @dataclass(frozen=True)
@@ -12,3 +15,4 @@ class Options:
     realisations: int = 3
     quick: bool = False
     model: str = "gbr"
+    out: Path = field(default_factory=cache_directory)

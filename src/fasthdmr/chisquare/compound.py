@@ -19,8 +19,8 @@ class CompoundPoisson:
     """Jumps 2 / (n p_c), each a Poisson number of times, of mean rate_c = n (n - 1) p_c^2 / 2: pairs of draws alike.
 
     The statistic is the sum of the jumps less its mean, n - 1, plus k - 1. With p_c = (1 - alpha) t^-alpha / k and
-    t = c / k it tends to the integral of J(t) [N(dt) - r(t) dt] as k grows. Its characteristic function is inverted by a Fourier
-    transform on a lattice, where a jump between two points is shared by both such that its mean stays.
+    t = c / k it tends to the integral of J(t) [N(dt) - r(t) dt] as k grows. Its characteristic function is inverted by
+    a Fourier transform on a lattice, where a jump between two points is shared by both such that its mean stays.
 
     Attributes
     ----------
