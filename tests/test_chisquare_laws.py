@@ -36,7 +36,7 @@ def test_pairs_are_counted_exactly():
 def test_compound_tail_against_the_exact_poisson(shift):
     """With equal jumps it is a Poisson law, to a relative error also where the tail is 1e-200."""
     n, k = 1000, 10**5
-    law = CompoundPoisson.of_probabilities(np.full(k, 1 / k), n)
+    law = CompoundPoisson.of_probabilities(np.full(k, 1 / k), k, n)
     mean = law.rates.sum()
     jump, pairs = 2 * k / n, int(mean) + shift
     statistic = law.mean + jump * (pairs - 0.5 - mean)
@@ -62,12 +62,28 @@ def test_compound_law_against_simulation():
     """The integral at k = 1e6: Kolmogorov's distance above the atom of no pairs at all."""
     p, n = chisquare.power_law(10**6, 0.5), 1000
     values = np.sort(chisquare.simulate(p, n, 50_000, random_state=1).hdmr)
-    law = CompoundPoisson.of_probabilities(p, n)
+    law = CompoundPoisson.of_probabilities(p, len(p), n)
     for z in (-0.5, 0.0, 1.0, 2.0, 3.0, 4.0):
         statistic = law.mean + z * law.sd
         share, expected = (values >= statistic).mean(), law.sf(statistic)
         assert abs(share - expected) < 4 * np.sqrt(expected * (1 - expected) / len(values)) + 0.005 * expected
     assert law.sf(law.mean - 2 * law.sd) == 1.0
+
+
+@pytest.mark.parametrize("rare", [1e-6, 1e-12, 1e-30, 1e-110, 1e-200])
+def test_a_category_that_never_occurs_does_not_choose_the_law(rare):
+    """Its 1/p rules all moments: with them the Poisson integral would seem right where counts are large."""
+    p = np.array([rare, *np.full(9, (1 - rare) / 9)])
+    _, law = null_laws(1000, inverse_of(p), p)
+    assert law.name.startswith("simulation")
+    assert abs(law.sf(stats.chi2.isf(0.05, 8) + 1) - 0.05) < 0.005  # n p of it is nearly 0, and so is its part of chi2
+
+    few = np.array([rare, *chisquare.power_law(10**5, 0.5) * (1 - rare)])
+    _, law = null_laws(100, inverse_of(few), few)
+    _, without = null_laws(100, inverse_of(few[1:]), few[1:] / (1 - rare))
+    assert law.name == without.name == "compensated Poisson integral"
+    for shift in (0.0, 300.0, 3000.0):
+        assert_close(law.sf(10**5 + shift + 1), without.sf(10**5 + shift), 1e-3, reason="left out up to 1e-4 pairs")
 
 
 def test_exponent_from_the_sum():

@@ -72,7 +72,7 @@ def run(options: Options) -> None:
     for axes, n in zip(figure.subplots(1, 3), SIZES, strict=True):
         found = chisquare.simulate(p, n, n_runs, random_state=0, n_jobs=2)
         statistics = {"hdmr": found.hdmr, "chi2": found.chi2}
-        law = CompoundPoisson.of_probabilities(p, n)
+        law = CompoundPoisson.of_probabilities(p, len(p), n)
         rows += measured(n, statistics, law)
         panel(axes, n, statistics, law)
     options.out.mkdir(parents=True, exist_ok=True)

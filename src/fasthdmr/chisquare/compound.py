@@ -10,8 +10,34 @@ from scipy.optimize import brentq
 
 _POINTS = 1 << 16  # of the lattice
 _NODES = 4096  # of a power law
+_FEW_PAIRS = 1e-4  # together, of categories that are left out; and as a share of all pairs
+_SHARE_OF_PAIRS = 1e-3
 _LARGEST_EXPONENT = 600.0  # that exp takes, with room for rates
 _REACH = 40  # standard deviations, and largest jumps, that the lattice reaches beyond the statistic
+
+
+def is_negligible(p: NDArray[np.float64], n: int) -> NDArray[np.bool_]:
+    """Say which categories are so rare that two draws of any of them are not to be expected.
+
+    Parameters
+    ----------
+    p : ndarray of shape (k,)
+    n : int
+
+    Returns
+    -------
+    ndarray of bool, shape (k,)
+
+    Examples
+    --------
+    >>> is_negligible(np.array([0.5, 1e-9, 0.5 - 1e-9]), 100)
+    array([False,  True, False])
+    """
+    order = np.argsort(p, kind="stable")
+    pairs = np.cumsum(n * (n - 1) / 2 * p[order] ** 2)
+    found = np.empty(len(p), bool)
+    found[order] = pairs <= min(_FEW_PAIRS, _SHARE_OF_PAIRS * pairs[-1])
+    return found
 
 
 @dataclass(frozen=True)
@@ -36,13 +62,15 @@ class CompoundPoisson:
     name: str = "compensated Poisson integral"
 
     @classmethod
-    def of_probabilities(cls, p: NDArray[np.float64], n: int) -> CompoundPoisson:
+    def of_probabilities(cls, p: NDArray[np.float64], k: int, n: int) -> CompoundPoisson:
         """Return the law of n draws from p.
 
         Parameters
         ----------
-        p : ndarray of shape (k,)
-            All positive.
+        p : ndarray
+            Of the categories that are not negligible.
+        k : int
+            The number of all categories.
         n : int
 
         Returns
@@ -51,7 +79,7 @@ class CompoundPoisson:
         """
         variance = 2 * (n - 1) * (len(p) - 1) / n
         jumps, rates = 2 / (n * p), n * (n - 1) / 2 * p**2
-        return cls(jumps, rates * (variance / (rates @ jumps**2)), len(p) - 1.0, variance**0.5)
+        return cls(jumps, rates * (variance / (rates @ jumps**2)), k - 1.0, variance**0.5)
 
     @classmethod
     def of_power_law(cls, k: int, alpha: float, n: int) -> CompoundPoisson:

@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from fasthdmr.chisquare.compound import CompoundPoisson
-from fasthdmr.chisquare.exact_moments import Inverse, Moments
+from fasthdmr.chisquare.compound import CompoundPoisson, is_negligible
+from fasthdmr.chisquare.exact_moments import Inverse, Moments, moments_of
 
 # A law is near enough where its p-values at 0.05 and 0.01 are off by at most this share of them.
 TOLERANCE = 0.05
 _POINTS = ((1.6449, 2.0627), (2.3263, 2.6652))  # of the Gaussian: where its tail is 0.05, 0.01; density over tail
+
+_LARGEST_EXPONENT = 0.999  # of a power law that stands for p
 
 
 class Law(Protocol):
@@ -140,9 +142,11 @@ def _candidate(
     `step` is the distance of the values that the statistic has, which a continuous law ignores: half of it is lost.
     `order` is that of the first term that is not computed.
     """
-    scale, skew = abs(math.log(sd / exact_sd)), abs(skewness - exact_third / exact_sd**3)
+    exact_skewness = exact_third / exact_sd / exact_sd / exact_sd  # the cube may overflow
+    scale, skew = abs(math.log(sd) - math.log(exact_sd)), abs(skewness - exact_skewness)
     errors = [hazard * (z * scale + skew * (z * z - 1) / 6 + step / exact_sd / 2) + order for z, hazard in _POINTS]
-    return Candidate(law, max(errors))
+    error = max(errors)
+    return Candidate(law, error if math.isfinite(error) else math.inf)
 
 
 def _continuous(moments: Moments, variance: float, third: float, step: float) -> list[Candidate]:
@@ -185,13 +189,27 @@ def law_of_hdmr(moments: Moments, inverse: Inverse, p: NDArray[np.float64] | Non
         law = PoissonPairs(n, k)
         candidates.append(_candidate(law, 2 * k / n * math.sqrt(mean), 1 / math.sqrt(mean), sd, third))
         return _nearest(candidates)
-    skewness = 4 * (n - 1) / n**2 * inverse.total / variance**1.5
-    if p is None:
-        compound = CompoundPoisson.of_power_law(k, power_law_exponent(inverse), n)
-    else:
-        compound = CompoundPoisson.of_probabilities(p, n)
-    candidates.append(_candidate(compound, sd, skewness, sd, third))
+    candidates.append(_compound(inverse, n, p))
     return _nearest(candidates)
+
+
+def _compound(inverse: Inverse, n: int, p: NDArray[np.float64] | None) -> Candidate:
+    """Return the compensated Poisson integral.
+
+    Categories so rare that two draws of one are not to be expected have no say in the tail, but would rule the moments.
+    """
+    if p is None:
+        law, k, total = (
+            CompoundPoisson.of_power_law(inverse.k, power_law_exponent(inverse), n),
+            inverse.k,
+            inverse.total,
+        )
+    else:
+        kept = p[~is_negligible(p, n)]
+        law, k, total = CompoundPoisson.of_probabilities(kept, inverse.k, n), len(kept), float((1 / kept).sum())
+    exact = moments_of(Inverse(k, total, 0.0, 0.0), n)
+    sd = math.sqrt(exact.variance_hdmr)
+    return _candidate(law, sd, 4 * (n - 1) / n**2 * total / sd**3, sd, exact.third_hdmr)
 
 
 def law_of_chi2(moments: Moments, inverse: Inverse) -> Candidate:
@@ -227,4 +245,4 @@ def power_law_exponent(inverse: Inverse) -> float:
     float
         In [0, 1).
     """
-    return math.sqrt(max(0.0, 1 - inverse.k**2 / inverse.total))
+    return min(_LARGEST_EXPONENT, math.sqrt(max(0.0, 1 - inverse.k**2 / inverse.total)))
