@@ -116,8 +116,8 @@ def simulate_dense(
                 _draw(state, numbers, halves, table, len(counts), drawn)
                 place = 0
             end = min(len(drawn), place + left)
-            for i in range(place, end):
-                counts[drawn[i]] += 1
+            for c in drawn[place:end]:  # an index of our own would be checked for being negative
+                counts[c] += 1
             left -= end - place
             place = end
         if inverse is None:
@@ -170,18 +170,20 @@ def simulate_sparse(
     touched = np.empty(n, np.uint32)
     place = len(drawn)
     for run in range(len(sums)):
-        total, squares = 0.0, 0.0
-        for i in range(n):
+        total, squares, left = 0.0, 0.0, n
+        while left > 0:
             if place == len(drawn):
                 _draw(state, numbers, halves, table, len(counts), drawn)
                 place = 0
-            c = drawn[place]
-            place += 1
-            touched[i] = c
-            weight = 1.0 if inverse is None else inverse[c]
-            total += weight
-            squares += weight * (2 * np.int64(counts[c]) + 1)
-            counts[c] += 1
-        for i in range(n):
-            counts[touched[i]] = 0
+            end = min(len(drawn), place + left)
+            touched[n - left : n - left + end - place] = drawn[place:end]
+            for c in drawn[place:end]:
+                weight = 1.0 if inverse is None else inverse[c]
+                total += weight
+                squares += weight * (2 * np.int64(counts[c]) + 1)
+                counts[c] += 1
+            left -= end - place
+            place = end
+        for c in touched:
+            counts[c] = 0
         sums[run, 0], sums[run, 1] = total, squares
