@@ -7,7 +7,19 @@ from functools import partial
 from pathlib import Path
 
 from bench.models import cache_directory
-from bench.problems import accuracy, deep, engines, pdp, scaling, spans, tables, trees, triangle
+from bench.problems import (
+    accuracy,
+    chisquare,
+    chisquare_level,
+    deep,
+    engines,
+    pdp,
+    scaling,
+    spans,
+    tables,
+    trees,
+    triangle,
+)
 
 PROBLEMS = {
     "trees": trees.run,
@@ -19,6 +31,8 @@ PROBLEMS = {
     "deep": deep.run,
     "scaling": scaling.run,
     "pdp": pdp.run,
+    "chisquare": chisquare.run,
+    "chisquare_level": chisquare_level.run,
 }
 REPEATS = {"engines": 9, "scaling": 3}  # 5 of the others
 

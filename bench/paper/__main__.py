@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench.paper import boot, cali, corr, depend, orders, rf_claim, scsa_ishi, vi
+from bench.paper import boot, cali, chi, corr, depend, est, orders, rf_claim, scsa_ishi, vi
 from bench.paper.options import Options
 
 ITEMS = {
@@ -23,6 +23,8 @@ ITEMS = {
     "linearprob": orders.linearprob,
     "boot": boot.run,
     "boot_tp": boot.run,
+    "est": est.run,
+    "chi": chi.run,
 }
 
 
@@ -30,7 +32,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.paper", description=__doc__)
     parser.add_argument("name", choices=ITEMS)
     parser.add_argument("--realisations", type=int, default=3, help="random samples of Ishigami (default: 3)")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the trees, a fifth of the sample")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the trees or runs, a fifth of the sample")
     parser.add_argument("--model", choices=("gbr", "rf"), default="gbr", help="of scsa_ishi (default: gbr)")
     parser.add_argument("--trees", type=int, help="of a GBR in vi, depend (default: 500), boot, boot_tp (300)")
     parser.add_argument("--repeats", type=int, help="fits of vi (default: 10), depend (30), boot, boot_tp (3)")

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fasthdmr import analytic, datasets, inspection, plotting, salib
+    from fasthdmr import analytic, chisquare, datasets, inspection, plotting, salib
     from fasthdmr.columns import decompose
     from fasthdmr.forest import Forest
     from fasthdmr.hdmr import HDMR
@@ -26,6 +26,7 @@ __all__ = [
     "TreeHDMR",
     "analytic",
     "build_config",
+    "chisquare",
     "datasets",
     "decompose",
     "inspection",
