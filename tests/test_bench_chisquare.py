@@ -57,7 +57,6 @@ def test_est(capsys):
 
 def test_chi(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(chi, "SIZES", (50,))
-    monkeypatch.setattr("matplotlib.figure.Figure.subplots", lambda self, *_: [self.add_subplot()])
     chi.run(Options(quick=True, out=tmp_path / "new"))
     assert (tmp_path / "new" / "chi.png").stat().st_size > 10_000
     hdmr, chi2 = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("50 ")]

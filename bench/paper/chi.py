@@ -66,7 +66,7 @@ def run(options: Options) -> None:
     """Print the distances, write the picture."""
     n_runs, path = 5_000 if options.quick else 50_000, options.out / "chi.png"
     p, rows = chisquare.power_law(K, ALPHA), []
-    with drawing(path, (1, 3), (11.0, 3.4)) as (_, axes):
+    with drawing(path, (1, len(SIZES)), (11.0, 3.4)) as (_, axes):
         for each, n in zip(axes[0], SIZES, strict=True):
             found = chisquare.simulate(p, n, n_runs, random_state=0, n_jobs=2)
             statistics = {"hdmr": found.hdmr, "chi2": found.chi2}
@@ -76,4 +76,4 @@ def run(options: Options) -> None:
     print(f"chi: power law {ALPHA:g}, k = {K}, {n_runs:,} runs; spec: one run of its prototype, 20,000 draws")
     print(machine())
     print(table(HEADER, rows))
-    print(f"Poisson integral: distance of hdmr to the limit law of lambda. Picture: {path}")
+    print("Poisson integral: distance of hdmr to the limit law of lambda")
