@@ -57,9 +57,8 @@ def panel(axes: Any, n: int, statistics: dict[str, np.ndarray], law: CompoundPoi
     axes.plot(x, stats.chi2(K - 1).pdf(x), "k--", linewidth=1.5, label=rf"$\chi^2_{{{K - 1}}}$")
     # The integral is partly discrete: its mass in every bin, as for the samples.
     mass = -np.diff([law.sf(float(edge)) for edge in edges])
-    axes.plot((edges[1:] + edges[:-1]) / 2, mass / width, "o", color=GREEN, label="Poisson integral")
+    axes.plot((edges[1:] + edges[:-1]) / 2, mass / width, "o", color=GREEN, markersize=2, label="Poisson integral")
     axes.set(title=rf"$n = {n}$, $\lambda = {n / math.sqrt(K):g}$", xlabel="statistic", ylabel="density")
-    axes.legend()
 
 
 def run(options: Options) -> None:
@@ -73,6 +72,7 @@ def run(options: Options) -> None:
             law = CompoundPoisson.of_probabilities(p, len(p), n)
             rows += measured(n, statistics, law)
             panel(each, n, statistics, law)
+        axes[0, 0].legend(loc="upper right")  # there is room beside the peak, and none in the other panels
     print(f"chi: power law {ALPHA:g}, k = {K}, {n_runs:,} runs; spec: one run of its prototype, 20,000 draws")
     print(machine())
     print(table(HEADER, rows))
