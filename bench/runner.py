@@ -20,6 +20,8 @@ import numpy as np
 
 Arrays = dict[str, np.ndarray]
 
+_WARM_UP = 0.05
+
 
 @dataclass(frozen=True)
 class Contender:
@@ -102,12 +104,20 @@ def peak_above(run: Callable[[], Any]) -> tuple[Any, int]:
         return result, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * unit
 
 
+def _warm_up(run: Callable[[], Any]) -> None:
+    """Run once, and again until `_WARM_UP` seconds are over."""
+    start = time.perf_counter()
+    run()
+    while time.perf_counter() - start < _WARM_UP:
+        run()
+
+
 def _serve(contender: Contender, pipe: Any) -> None:
-    """Run in the child: a first run for the peak and the summary, then at each request one run untimed and one timed.
+    """Run in the child: a first run for the peak and the summary, then at each request warm up and time one run.
 
     A child that waited for the others finds what it had freed taken away (a virtual machine gives idle pages back to
-    its host: 40 MB then cost 35 ms instead of 4) and the caches full of others' data. The untimed run undoes that
-    for every contender alike.
+    its host: 40 MB then cost 35 ms instead of 4) and the caches full of others' data. Untimed runs undo that for every
+    contender alike.
     """
     try:
         prepared = contender.prepare()
@@ -117,7 +127,7 @@ def _serve(contender: Contender, pipe: Any) -> None:
         del result
         while True:
             pipe.recv()
-            contender.run(prepared)
+            _warm_up(lambda: contender.run(prepared))
             start = time.perf_counter()
             contender.run(prepared)
             pipe.send(time.perf_counter() - start)
