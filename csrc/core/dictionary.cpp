@@ -86,15 +86,13 @@ std::vector<std::vector<Subspace>> TreeColumns::lay_out_nodes(index output, int 
 }
 
 void TreeColumns::fill(const InputBlock& block, double* const* out) const {
-    for (std::size_t j = 0; j < columns_.size(); ++j)
-        if (out[j]) std::fill_n(out[j], block.rows(), 0.0);
     for (std::size_t i = 0; i < forests_.size(); ++i) {
         std::vector<double*> own;
         for (const index j : column_of_[i]) own.push_back(out[j]);
         if (!tree_sums_.empty())
-            tree_sums_[i].add(*forests_[i], block, own.data());
+            tree_sums_[i].add(*forests_[i], {{&block, own.data()}}, true);
         else
-            node_sums_[i].add(*forests_[i], block, own.data());
+            node_sums_[i].fill(*forests_[i], {{&block, own.data()}});
     }
 }
 

@@ -9,6 +9,9 @@ namespace fasthdmr {
 
 namespace {
 
+// Columns of input that a task loads: their ranks stay in the second cache.
+constexpr index kColumnsATask = 64;
+
 // Each once: those with leaf values for several outputs are in groups of all of them.
 std::vector<index> distinct_trees(const std::vector<TreeSet>& columns) {
     std::vector<index> trees;
@@ -19,6 +22,19 @@ std::vector<index> distinct_trees(const std::vector<TreeSet>& columns) {
 }
 
 }  // namespace
+
+void add_columns(const std::vector<ColumnSum>& sums, const Thresholds& thresholds, const std::vector<Part>& parts,
+                 bool from_zero) {
+    std::vector<RankedBlock> ranked;
+    for (const Part& part : parts) ranked.emplace_back(thresholds, *part.block, need_codes(sums));
+    for (std::size_t c = 0; c < sums.size(); ++c)
+        for (std::size_t p = 0; p < parts.size(); ++p) {
+            double* column = parts[p].columns[c];
+            if (!column) continue;
+            if (from_zero) std::fill_n(column, ranked[p].rows(), 0.0);
+            sums[c].add(ranked[p], thresholds, column);
+        }
+}
 
 TreeSums::TreeSums(const Forest& forest, std::vector<TreeSet> columns)
     : draft_(new Draft{forest, std::move(columns), {}, {}}), columns_(draft_->columns.size()) {}
@@ -63,21 +79,29 @@ void TreeSums::finish(int n_threads) {
     thresholds_.forget_nodes();
 }
 
-void TreeSums::add(const Forest& forest, const InputBlock& block, double* const* columns) const {
-    const RankedBlock ranked(thresholds_, block, need_codes(columns_));
-    for (std::size_t c = 0; c < columns_.size(); ++c)
-        if (columns[c]) columns_[c].add(ranked, thresholds_, columns[c]);
-    deep_.add(forest, block, columns);
+void TreeSums::add(const Forest& forest, const std::vector<Part>& parts, bool from_zero) const {
+    add_columns(columns_, thresholds_, parts, from_zero);
+    for (const Part& part : parts) deep_.add(forest, *part.block, part.columns);
 }
 
 void Evaluator::evaluate(const Table& x, double* out, int n_threads) const {
-    parallel_for((x.rows + kBlockRows - 1) / kBlockRows, n_threads, [&](index task) {
-        const index begin = task * kBlockRows, n = std::min(kBlockRows, x.rows - begin);
-        InputBlock block(x.columns);
-        block.load(x, {begin, 1, n});
-        std::vector<double*> places;
-        for (index c = 0; c < columns(); ++c) places.push_back(out + c * x.rows + begin);
-        fill(block, places.data());
+    const index blocks = (x.rows + kBlockRows - 1) / kBlockRows;
+    const index most = std::max<index>(1, kColumnsATask / x.columns), threads = std::max(1, n_threads);
+    // As much for every thread; no row's result depends on where rows are cut.
+    const index rounds = (blocks + most * threads - 1) / (most * threads), tasks = std::min(blocks, rounds * threads);
+    parallel_for(tasks, n_threads, [&](index task) {
+        const index first = blocks * task / tasks, last = blocks * (task + 1) / tasks;
+        std::vector<InputBlock> loaded;
+        std::vector<std::vector<double*>> places(last - first);
+        std::vector<Part> parts;
+        loaded.reserve(last - first);
+        for (index b = first; b < last; ++b) {
+            const index begin = b * kBlockRows;
+            loaded.emplace_back(x.columns).load(x, {begin, 1, std::min(kBlockRows, x.rows - begin)});
+            for (index c = 0; c < columns(); ++c) places[b - first].push_back(out + c * x.rows + begin);
+            parts.push_back({&loaded.back(), places[b - first].data()});
+        }
+        fill(parts);
     });
 }
 
@@ -109,18 +133,16 @@ std::vector<TreeSums> laid_out(const Forest& forest, std::vector<TreeSet> column
 Prediction::Prediction(std::shared_ptr<const Forest> given, int n_threads, std::uint64_t table_bytes)
     : Evaluator(std::move(given)), sums_(laid_out(forest(), trees_by_output(forest()), n_threads, table_bytes)) {}
 
-void Prediction::fill(const InputBlock& block, double* const* columns) const {
-    for (index output = 0; output < forest().n_outputs(); ++output)
-        std::fill_n(columns[output], block.rows(), forest().offset()[output]);
-    sums_[0].add(forest(), block, columns);
+void Prediction::fill(const std::vector<Part>& parts) const {
+    for (const Part& part : parts)
+        for (index output = 0; output < forest().n_outputs(); ++output)
+            std::fill_n(part.columns[output], part.block->rows(), forest().offset()[output]);
+    sums_[0].add(forest(), parts, false);
 }
 
 TreeFeatures::TreeFeatures(std::shared_ptr<const Forest> given, int n_threads, std::uint64_t table_bytes)
     : Evaluator(std::move(given)), sums_(laid_out(forest(), trees_by_group(forest()), n_threads, table_bytes)) {}
 
-void TreeFeatures::fill(const InputBlock& block, double* const* columns) const {
-    for (index c = 0; c < this->columns(); ++c) std::fill_n(columns[c], block.rows(), 0.0);
-    sums_[0].add(forest(), block, columns);
-}
+void TreeFeatures::fill(const std::vector<Part>& parts) const { sums_[0].add(forest(), parts, true); }
 
 }  // namespace fasthdmr

@@ -18,6 +18,16 @@ struct TreeSet {
     index output;
 };
 
+// A block of rows, and a place for every column of it; columns without one (null) are left out.
+struct Part {
+    const InputBlock* block;
+    double* const* columns;
+};
+
+// Adds to the columns of all parts, or writes them.
+void add_columns(const std::vector<ColumnSum>& sums, const Thresholds& thresholds, const std::vector<Part>& parts,
+                 bool from_zero);
+
 class TreeSums {
 public:
     // To be laid out (column_sums.hpp) before it can add; the forest has to live so long.
@@ -27,8 +37,8 @@ public:
     void finish(int n_threads);
 
     index columns() const { return index(columns_.size()); }
-    // Adds to every column; those without a place (null) are left out.
-    void add(const Forest& forest, const InputBlock& block, double* const* columns) const;
+    // Adds to every column, or writes it. Column by column through all parts: what it is looked up in stays in the cache.
+    void add(const Forest& forest, const std::vector<Part>& parts, bool from_zero) const;
     std::uint64_t table_bytes() const { return bytes_of_tables(columns_); }
 
 private:
@@ -58,7 +68,7 @@ public:
     void evaluate(const Table& x, double* out, int n_threads) const;
 
 protected:
-    virtual void fill(const InputBlock& block, double* const* columns) const = 0;
+    virtual void fill(const std::vector<Part>& parts) const = 0;
 
 private:
     std::shared_ptr<const Forest> forest_;
@@ -72,7 +82,7 @@ public:
     std::uint64_t table_bytes() const override { return sums_[0].table_bytes(); }
 
 protected:
-    void fill(const InputBlock& block, double* const* columns) const override;
+    void fill(const std::vector<Part>& parts) const override;
 
 private:
     std::vector<TreeSums> sums_;  // one
@@ -86,7 +96,7 @@ public:
     std::uint64_t table_bytes() const override { return sums_[0].table_bytes(); }
 
 protected:
-    void fill(const InputBlock& block, double* const* columns) const override;
+    void fill(const std::vector<Part>& parts) const override;
 
 private:
     std::vector<TreeSums> sums_;  // one

@@ -79,15 +79,15 @@ void NodeSums::append_walks(const Forest& forest, index t) {
     }
 }
 
-void NodeSums::add(const Forest& forest, const InputBlock& block, double* const* columns) const {
-    const RankedBlock ranked(thresholds_, block, need_codes(columns_));
-    std::vector<double*> without_tables(columns, columns + columns_.size());
-    for (std::size_t g = 0; g < columns_.size(); ++g) {
-        if (columns[g]) columns_[g].add(ranked, thresholds_, columns[g]);
-        if (columns_[g].tables.count() > 0) without_tables[g] = nullptr;
+void NodeSums::fill(const Forest& forest, const std::vector<Part>& parts) const {
+    add_columns(columns_, thresholds_, parts, true);
+    for (const Part& part : parts) {
+        std::vector<double*> without_tables(part.columns, part.columns + columns_.size());
+        for (std::size_t g = 0; g < columns_.size(); ++g)
+            if (columns_[g].tables.count() > 0) without_tables[g] = nullptr;
+        add_deep(forest, boxed_deep_, *part.block, without_tables.data());
+        add_deep(forest, deep_, *part.block, part.columns);
     }
-    add_deep(forest, boxed_deep_, block, without_tables.data());
-    add_deep(forest, deep_, block, columns);
 }
 
 void NodeSums::add_deep(const Forest& forest, const std::vector<index>& trees, const InputBlock& block,
@@ -162,13 +162,16 @@ std::uint64_t NodeFeatures::table_bytes() const {
     return sum;
 }
 
-void NodeFeatures::fill(const InputBlock& block, double* const* columns) const {
+void NodeFeatures::fill(const std::vector<Part>& parts) const {
+    index first = 0;
     for (const NodeSums& sums : outputs_) {
-        const index n_subspaces = index(sums.subspaces().size());
-        std::fill_n(*columns++, block.rows(), sums.constant());
-        for (index g = 0; g < n_subspaces; ++g) std::fill_n(columns[g], block.rows(), 0.0);
-        sums.add(forest(), block, columns);
-        columns += n_subspaces;
+        std::vector<Part> own;
+        for (const Part& part : parts) {
+            std::fill_n(part.columns[first], part.block->rows(), sums.constant());
+            own.push_back({part.block, part.columns + first + 1});
+        }
+        sums.fill(forest(), own);
+        first += 1 + index(sums.subspaces().size());
     }
 }
 

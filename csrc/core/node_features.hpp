@@ -20,8 +20,8 @@ public:
 
     const std::vector<Subspace>& subspaces() const { return groups_.subspaces; }
     double constant() const { return constant_; }  // the sum of the roots' values
-    // Adds every subspace's terms to a column of its own; those without a column (null) are left out.
-    void add(const Forest& forest, const InputBlock& block, double* const* columns) const;
+    // Writes every subspace's terms into a column of its own.
+    void fill(const Forest& forest, const std::vector<Part>& parts) const;
     std::uint64_t table_bytes() const { return bytes_of_tables(columns_); }
 
 private:
@@ -54,7 +54,7 @@ public:
     std::uint64_t table_bytes() const override;
 
 protected:
-    void fill(const InputBlock& block, double* const* columns) const override;
+    void fill(const std::vector<Part>& parts) const override;
 
 private:
     std::vector<NodeSums> outputs_;
