@@ -126,7 +126,7 @@ def _read_svm(model: Any) -> Machine:
 
 def _machine(model: Any, kernel: KernelForm, points: Any, coef: Any, intercept: Any) -> Machine:
     points, coef = _dense(points), np.asarray(coef, dtype=np.float64)
-    columns = coef.reshape(len(points), -1)
+    columns = coef[:, None] if coef.ndim == 1 else coef
     return Machine(
         kernel,
         points,
