@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from bench.models import cache_directory
-from bench.problems import accuracy, deep, engines, pdp, scaling, spans, tables, trees, triangle
+from bench.problems import accuracy, deep, engines, kernels, pdp, scaling, spans, tables, trees, triangle
 
 PROBLEMS = {
     "trees": trees.run,
@@ -19,6 +19,7 @@ PROBLEMS = {
     "deep": deep.run,
     "scaling": scaling.run,
     "pdp": pdp.run,
+    "kernels": kernels.run,
 }
 REPEATS = {"engines": 9, "scaling": 3}  # 5 of the others
 
