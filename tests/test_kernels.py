@@ -1,9 +1,13 @@
 """The kernels: what they are, that they are kernels, and that scikit-learn's machines take them."""
 
+import json
 import pickle
+from ast import literal_eval
+from pathlib import Path
 
 import numpy as np
 import pytest
+from reference import kernels as reference
 from sklearn.base import clone
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.kernel_ridge import KernelRidge
@@ -13,6 +17,7 @@ from tolerance import assert_close
 
 from fasthdmr.kernels import AnovaKernel, FourierKernel, PolynomialKernel
 
+GOLDEN = json.loads((Path(__file__).parent / "golden" / "kernels.json").read_text())["8_kernels"]
 RNG = np.random.default_rng(0)
 X = RNG.normal([1, 0, -1], size=(40, 3))
 Y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2]
@@ -22,6 +27,18 @@ each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k)._
 
 def test_polynomial_is_scikit_learns():
     assert_close(KERNELS[0](X, X[:7]), polynomial_kernel(X, X[:7], degree=3, gamma=0.5, coef0=2.0))
+
+
+@pytest.mark.parametrize(("d", "gamma", "coef0"), [(2, 1.0, 1.0), (3, 2.0, 0.5)])
+def test_feature_weights_are_golden(d, gamma, coef0):
+    """And K is the sum of their squares times x^alpha x'^alpha."""
+    betas = GOLDEN[f"beta_golden_n2_d{d}_c{coef0:g}_g{gamma:g}"]
+    golden = {literal_eval(alpha)[1:]: beta for alpha, beta in betas.items()}
+    alphas = [(0, 0), *reference.exponents(2, d)]
+    squares = reference.weights(alphas, d, gamma, coef0)
+    assert_close(np.sqrt(squares), [golden[a] for a in alphas])
+    monomials = reference.monomials(X[:, :2], alphas)
+    assert_close(monomials * squares @ monomials.T, PolynomialKernel(d, gamma, coef0)(X[:, :2]))
 
 
 def test_fourier_conjugates():
