@@ -13,6 +13,7 @@ from bench.problems import (
     chisquare_level,
     deep,
     engines,
+    kernels,
     pdp,
     scaling,
     spans,
@@ -33,6 +34,7 @@ PROBLEMS = {
     "pdp": pdp.run,
     "chisquare": chisquare.run,
     "chisquare_level": chisquare_level.run,
+    "kernels": kernels.run,
 }
 REPEATS = {"engines": 9, "scaling": 3}  # 5 of the others
 

@@ -16,7 +16,7 @@ import matplotlib
 from matplotlib.image import imread
 
 from bench.paper import __main__ as command
-from bench.paper import bilinear, boot, corr, depend, orders, vi
+from bench.paper import anova, bilinear, boot, corr, depend, orders, vi
 from bench.paper.figures import drawing
 from bench.paper.options import Options
 
@@ -102,6 +102,24 @@ def test_what_a_variable_does(monkeypatch):
         for kind in ("marginal", "conditional"):
             found = depend.curve(f, X, kind, x)
             assert_close(found, forms[f"PD {kind}"], 0.02, reason="an estimate from 4,096 points")
+
+
+# --- kernels ------------------------------------------------------------------------------------------------------
+
+
+def test_what_a_variable_does_in_a_kernel_machine(capsys, tmp_path):
+    golden = json.loads((HERE / "kernels.json").read_text())["8_kernels"]["figure_rho0.5"]
+    printed, _ = anova.GOLDEN[anova.EMPIRICAL]
+    assert_close(printed, np.array(golden["empirical_mean"])[[2, 0, 1]])
+    assert_close(anova.coefficients(anova.exact(anova.GRID))[0], np.array(golden["exact"])[[2, 0, 1]])
+    anova.run(Options(repeats=5, out=tmp_path))
+    out = capsys.readouterr().out
+    rows = [[float(cell) for cell in cells[1:]] for cells in lines_of(out, "HDMR, the rows")]
+    sd = np.array(golden["empirical_sd"])[[2, 0, 1]]
+    assert (np.abs(np.array(rows[0]) - printed) < 4 * sd * np.sqrt(1 / 5 + 1 / 30)).all()
+    assert lines_of(out, "HDMR, Gaussian moments")[0] == ["mean", "-0.4000", "1.0000", "0.4000"]
+    assert abs(float(lines_of(out, "ANOVA kernel")[0][-1])) < 1e-8
+    assert imread(tmp_path / "anova.png").std() > 0.01
 
 
 # --- orders -------------------------------------------------------------------------------------------------------

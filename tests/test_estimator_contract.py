@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.ensemble import GradientBoostingRegressor
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fasthdmr import HDMR, TreeHDMR
+from fasthdmr import HDMR, KernelHDMR, TreeHDMR
 from fasthdmr.datasets import make_ishigami
 
 TREES = [DecisionTreeRegressor(max_depth=depth, random_state=0) for depth in (1, 2, 3)]
@@ -33,6 +35,8 @@ GRADIENT_BOOSTING = {
         TreeHDMR(TREES, cv=3, basis="trees"),
         TreeHDMR(TREES, cv=3, measure="product"),
         HDMR(),
+        KernelHDMR(KernelRidge(kernel="poly", degree=2, coef0=1)),
+        KernelHDMR(SVR(kernel="linear", tol=1e-12)),
     ],
     expected_failed_checks=lambda hdmr: GRADIENT_BOOSTING if isinstance(hdmr, TreeHDMR) and not hdmr.estimators else {},
 )

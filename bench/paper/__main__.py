@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench.paper import boot, cali, chi, corr, depend, est, orders, rf_claim, scsa_ishi, vi
+from bench.paper import anova, boot, cali, chi, corr, depend, est, orders, rf_claim, scsa_ishi, vi
 from bench.paper.options import Options
 
 ITEMS = {
@@ -16,6 +16,7 @@ ITEMS = {
     "corr": corr.corr,
     "corrpd": corr.corrpd,
     "depend": depend.run,
+    "anova": anova.run,
     "probrho": orders.probrho,
     "total_si": orders.total_si,
     "polyn": orders.polyn,
@@ -35,7 +36,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a tenth of the trees or runs, a fifth of the sample")
     parser.add_argument("--model", choices=("gbr", "rf"), default="gbr", help="of scsa_ishi (default: gbr)")
     parser.add_argument("--trees", type=int, help="of a GBR in vi, depend (default: 500), boot, boot_tp (300)")
-    parser.add_argument("--repeats", type=int, help="fits of vi (default: 10), depend (30), boot, boot_tp (3)")
+    parser.add_argument("--repeats", type=int, help="fits of vi (default: 10), depend, anova (30), boot, boot_tp (3)")
     parser.add_argument("--out", type=Path, default=Options.out, help="where figures go (default: ./%(default)s)")
     given = parser.parse_args()
     for name in ("realisations", "trees", "repeats"):

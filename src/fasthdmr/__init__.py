@@ -11,10 +11,11 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fasthdmr import analytic, chisquare, datasets, inspection, plotting, salib
+    from fasthdmr import analytic, chisquare, datasets, inspection, kernels, plotting, salib
     from fasthdmr.columns import decompose
     from fasthdmr.forest import Forest
     from fasthdmr.hdmr import HDMR
+    from fasthdmr.kernel_hdmr import KernelHDMR
     from fasthdmr.loaders import load_forest
     from fasthdmr.sensitivity import Sensitivity
     from fasthdmr.tree_hdmr import TreeHDMR
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "HDMR",
     "Forest",
+    "KernelHDMR",
     "Sensitivity",
     "TreeHDMR",
     "analytic",
@@ -30,6 +32,7 @@ __all__ = [
     "datasets",
     "decompose",
     "inspection",
+    "kernels",
     "load_forest",
     "plotting",
     "salib",
@@ -41,6 +44,7 @@ __version__ = version("fasthdmr")
 _HOMES = {
     "HDMR": "fasthdmr.hdmr",
     "Forest": "fasthdmr.forest",
+    "KernelHDMR": "fasthdmr.kernel_hdmr",
     "Sensitivity": "fasthdmr.sensitivity",
     "TreeHDMR": "fasthdmr.tree_hdmr",
     "decompose": "fasthdmr.columns",

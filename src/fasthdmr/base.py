@@ -136,15 +136,19 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         return {as_subspace(u, self.feature_names_, what="interactions") for u in self.interactions}
 
     def _check_common(self) -> None:
+        """Check the parameters that estimators with splines have."""
+        self._check_kept()
+        degree = self.degree
+        if not isinstance(degree, int | np.integer) or not 0 <= degree <= MAX_DEGREE:
+            raise ValueError(f"degree must be an integer from 0 to {MAX_DEGREE}, got {degree!r}.")
+
+    def _check_kept(self) -> None:
         """Check the parameters that all estimators have."""
         order, normalise = self.order, self.normalise
         if normalise not in ("output", "data"):
             raise ValueError(f"normalise must be 'output' or 'data', got {normalise!r}.")
         if order is not None and (not isinstance(order, int | np.integer) or order < 1):
             raise ValueError(f"order must be a positive integer or None, got {order!r}.")
-        degree = self.degree
-        if not isinstance(degree, int | np.integer) or not 0 <= degree <= MAX_DEGREE:
-            raise ValueError(f"degree must be an integer from 0 to {MAX_DEGREE}, got {degree!r}.")
 
     def _check_data(self, X: Any, y: Any, *, numeric: bool, needed_for: str = "") -> tuple[NDArray[Any], Any]:
         """Return X, and y where it is given, checked; `needed_for` says who cannot do without y."""

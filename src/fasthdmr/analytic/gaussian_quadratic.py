@@ -75,20 +75,12 @@ class GaussianQuadratic(AnalyticModel):
     """
 
     def __init__(self, mean: ArrayLike, cov: ArrayLike, const: float, linear: ArrayLike, quadratic: ArrayLike) -> None:
-        n = np.size(np.asarray(mean))
-        if n == 0:
-            raise ValueError("mean must have at least one entry.")
-        self.mean = as_array(mean, "mean", (n,))
-        self.cov = as_array(cov, "cov", (n, n))
+        self.mean, self.cov = check_moments(mean, cov)
+        n = len(self.mean)
         self.const = as_finite(const, "const")
         self.linear = as_array(linear, "linear", (n,))
         square = as_array(quadratic, "quadratic", (n, n))
         self.quadratic = (square + square.T) / 2
-        scale = np.abs(self.cov).max()
-        if np.abs(self.cov - self.cov.T).max() > _ASYMMETRY * scale:
-            raise ValueError("cov must be symmetric.")
-        if np.linalg.eigvalsh(self.cov)[0] < -_NEGATIVE * scale:
-            raise ValueError("cov must be positive semi-definite: it has a negative eigenvalue.")
 
     @property
     def n_features(self) -> int:
@@ -240,3 +232,24 @@ class GaussianQuadratic(AnalyticModel):
             return np.full(probabilities.shape, self.mean[variable])
         quantiles: Floats = self.mean[variable] + self._sd[variable] * ndtri(probabilities)
         return quantiles
+
+
+def check_moments(mean: ArrayLike, cov: ArrayLike, n_features: int | None = None) -> tuple[Floats, Floats]:
+    """Return mean and covariance of Gaussian variables as arrays.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, with each other or with `n_features`, a number is not finite, or `cov` is not symmetric and
+        positive semi-definite.
+    """
+    n = np.size(np.asarray(mean)) if n_features is None else n_features
+    if n == 0:
+        raise ValueError("mean must have at least one entry.")
+    mean, cov = as_array(mean, "mean", (n,)), as_array(cov, "cov", (n, n))
+    scale = np.abs(cov).max()
+    if np.abs(cov - cov.T).max() > _ASYMMETRY * scale:
+        raise ValueError("cov must be symmetric.")
+    if np.linalg.eigvalsh(cov)[0] < -_NEGATIVE * scale:
+        raise ValueError("cov must be positive semi-definite: it has a negative eigenvalue.")
+    return mean, cov

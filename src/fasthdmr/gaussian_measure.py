@@ -1,0 +1,85 @@
+"""The Gaussian law, given by mean and covariance, as a measure for polynomials."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import qr
+from scipy.sparse import csr_array
+from scipy.special import ndtri
+
+from fasthdmr._threads import one_blas_thread
+from fasthdmr.analytic.gaussian_quadratic import check_moments
+from fasthdmr.kernel_dictionary import Monomials
+from fasthdmr.sample import Sample
+
+Floats = NDArray[np.float64]
+
+_QUANTILES = 2_000
+
+
+class GaussianMeasure:
+    """Jointly Gaussian variables.
+
+    Parameters
+    ----------
+    mean : array-like of shape (n,)
+    cov : array-like of shape (n, n)
+        Any covariance, singular ones included.
+    n_features : int
+
+    Attributes
+    ----------
+    mean, sd : ndarray of shape (n,)
+        sd is 1 for variables without variance, so that one can divide by it.
+    """
+
+    def __init__(self, mean: ArrayLike, cov: ArrayLike, n_features: int) -> None:
+        self.mean, self.cov = check_moments(mean, cov, n_features)
+        sd = np.sqrt(np.maximum(self.cov.diagonal(), 0))
+        self.sd: Floats = np.where(sd > 0, sd, 1.0)
+
+    def triangle(self, dictionary: Monomials) -> Floats:
+        """Return R of the columns (1, B) of monomials that are shifted by the mean and scaled by sd.
+
+        The variables are linear in independent standard Gaussians w, so every column is a polynomial in w. Its
+        coefficients in the orthonormal Hermite polynomials of w, to be had by multiplying column by column, take the
+        place of rows: the QR is as accurate as on rows, and no moment of a monomial is ever formed.
+        """
+        products, used = dictionary.products, dictionary.used
+        correlation = self.cov[np.ix_(used, used)] / self.sd[used] / self.sd[used, None]
+        eigenvalues, vectors = np.linalg.eigh(correlation)
+        root: Floats = vectors * np.sqrt(np.maximum(eigenvalues, 0))
+        times_w = [_multiplication(products.words, k) for k in range(len(used))]
+        times = [sum((c * T for c, T in zip(row, times_w, strict=True)), 0 * times_w[0]) for row in root]
+        p = dictionary.n_columns
+        coefficients = np.zeros((p, p), order="F")
+        coefficients[0, 0] = 1
+        for j in range(p - 1):
+            coefficients[:, j + 1] = times[products.factor[j]] @ coefficients[:, products.parent[j]]
+        with one_blas_thread():
+            (triangle,) = qr(coefficients, mode="r", overwrite_a=True)
+        result = triangle * np.where(triangle.diagonal() < 0, -1.0, 1.0)[:, None]
+        return np.asarray(result, dtype=np.float64)
+
+    def sample(self) -> Sample:
+        """Return quantiles of every variable: they stand for its law, not for how variables depend."""
+        sd = np.sqrt(np.maximum(self.cov.diagonal(), 0))
+        z = ndtri((np.arange(_QUANTILES) + 0.5) / _QUANTILES)
+        return Sample(self.mean + z[:, None] * sd, np.ones(_QUANTILES))
+
+
+def _multiplication(words: list[tuple[int, ...]], k: int) -> csr_array:
+    """Return multiplication by w_k on coefficients in orthonormal Hermite polynomials, up to their highest degree."""
+    number = {(): 0} | {word: j for j, word in enumerate(words, 1)}
+    low, high, value = [], [], []
+    for word, j in number.items():
+        raised = tuple(sorted((*word, k)))
+        if raised in number:  # w h_a = sqrt(a + 1) h_(a + 1) + sqrt(a) h_(a - 1)
+            low.append(j)
+            high.append(number[raised])
+            value.append(sqrt(word.count(k) + 1))
+    shape = (len(number), len(number))
+    return csr_array((value * 2, (high + low, low + high)), shape=shape)
