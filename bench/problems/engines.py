@@ -34,8 +34,8 @@ SKLEARN = "scikit-learn, 1 thread"
 ENGINES = ("YDF, 1 thread", "lleaves, 1 thread", "onnxruntime, 1 thread", "tl2cgen, 1 thread")
 SORTINGS = ("tree", "node")
 NOTES = """\
-x ours: over the first row; x limit: over 'fill' at its fastest, one thread that writes a fresh array of the shape of B,
-column by column; error: largest absolute difference over the scale, from the loop by tree_.predict, the loop by node,
+x ours: over the first row; x limit: over 'fill' at its fastest, one thread that writes a new array of the shape of B,
+column by column, where the allocator puts it: up to 32 MB in memory that is warm from the run before; error: largest absolute difference over the scale, from the loop by tree_.predict, the loop by node,
 or scikit-learn's predict; engines compute the output only, ours all columns of B.
 The loops run once, all others in turn; converting and compiling models is free of charge, reading them is in the
 rows 'model to B'. YDF, onnxruntime and lleaves (vectorised) compute in single precision.
@@ -44,7 +44,7 @@ of the goals; what it would be in them is said below them."""
 
 
 def fills(model: Any, n_rows: int, *, stage: str) -> list[Contender]:
-    """Return the limits on paper: fresh arrays of the shapes of B, written once, column-major."""
+    """Return the limits on paper: new arrays of the shapes of B, written once, column-major."""
     (forest,) = ours.load([model])
     widths = {"tree": len(forest.groups), "node": len(forest.node_groups)}
 
