@@ -35,8 +35,9 @@ ENGINES = ("YDF, 1 thread", "lleaves, 1 thread", "onnxruntime, 1 thread", "tl2cg
 SORTINGS = ("tree", "node")
 NOTES = """\
 x ours: over the first row; x limit: over 'fill' at its fastest, one thread that writes a new array of the shape of B,
-column by column, where the allocator puts it: up to 32 MB in memory that is warm from the run before; error: largest absolute difference over the scale, from the loop by tree_.predict, the loop by node,
-or scikit-learn's predict; engines compute the output only, ours all columns of B.
+column by column, where the allocator puts it: up to 32 MB in memory that is warm from the run before; error: largest
+absolute difference over the scale, from the loop by tree_.predict, the loop by node, or scikit-learn's predict;
+engines compute the output only, ours all columns of B.
 The loops run once, all others in turn; converting and compiling models is free of charge, reading them is in the
 rows 'model to B'. YDF, onnxruntime and lleaves (vectorised) compute in single precision.
 lleaves (vectorised): its own code with LLVM's vectorisers, which no published version of it asks for. It is no part
