@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 MAX_DEGREE = 3
 LABELS = (
     "y holds text, and {what} needs numbers to compare the model's output with. Class labels are no output of a "
-    "tree: use fidelity(X) to compare with the model itself, and combine='sum' to decompose it as it is."
+    "model: use fidelity(X) to compare with the model itself (and TreeHDMR with combine='sum' to decompose it as it is)."
 )
 
 
@@ -116,12 +116,12 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
 
     @property
     def coef_(self) -> Floats | list[Floats]:
-        """The coefficients of the tree columns."""
+        """The coefficients of the columns that the model is made of."""
         return self._fitted.coef
 
     @property
     def rank_(self) -> int | list[int]:
-        """Numerical rank of the tree columns and the constant."""
+        """Numerical rank of the columns that were solved for, and the constant."""
         return self._fitted.rank
 
     @property

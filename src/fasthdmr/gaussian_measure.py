@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import qr
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 from scipy.special import ndtri
 
 from fasthdmr._threads import one_blas_thread
@@ -52,13 +52,14 @@ class GaussianMeasure:
         correlation = self.cov[np.ix_(used, used)] / self.sd[used] / self.sd[used, None]
         eigenvalues, vectors = np.linalg.eigh(correlation)
         root: Floats = vectors * np.sqrt(np.maximum(eigenvalues, 0))
-        times_w = [_multiplication(products.words, k) for k in range(len(used))]
-        times = [sum((c * T for c, T in zip(row, times_w, strict=True)), 0 * times_w[0]) for row in root]
+        times_w = vstack([_multiplication(products.words, k) for k in range(len(used))])
         p = dictionary.n_columns
         coefficients = np.zeros((p, p), order="F")
         coefficients[0, 0] = 1
-        for j in range(p - 1):
-            coefficients[:, j + 1] = times[products.factor[j]] @ coefficients[:, products.parent[j]]
+        by_parent = np.argsort(products.parent, kind="stable")
+        for children in np.split(by_parent, np.flatnonzero(np.diff(products.parent[by_parent])) + 1):
+            raised = (times_w @ coefficients[:, products.parent[children[0]]]).reshape(len(used), p)
+            coefficients[:, children + 1] = raised.T @ root[products.factor[children]].T
         with one_blas_thread():
             (triangle,) = qr(coefficients, mode="r", overwrite_a=True)
         result = triangle * np.where(triangle.diagonal() < 0, -1.0, 1.0)[:, None]
