@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 MAX_DEGREE = 3
 LABELS = (
     "y holds text, and {what} needs numbers to compare the model's output with. Class labels are no output of a "
-    "model: use fidelity(X) to compare with the model itself (and TreeHDMR with combine='sum' to decompose it as it is)."
+    "model: use fidelity(X) to compare with the model itself (TreeHDMR: combine='sum' to decompose it as it is)."
 )
 
 
