@@ -116,18 +116,19 @@ def dgsm(
         values = np.array([model.derivative_moment(u) for u in chosen])
     else:
         given = {as_subspace(u, names, what="weights"): w for u, w in (weights or {}).items()}
+        row_weights = check_weights(sample_weight, X)
         derivative, steps = _derivative(model, X, rows, chosen, step)
-        values = np.array([_mean_square(derivative(u), rows[:, u], given.get(u), sample_weight, X) for u in chosen])
+        values = np.array([_mean_square(derivative(u), rows[:, u], given.get(u), row_weights) for u in chosen])
     total = values.sum()
     shares = values / total if total > 0 else np.zeros_like(values)
     return DGSM(chosen, [" ".join(names[i] for i in u) for u in chosen], values, shares, steps)
 
 
-def _mean_square(derivative: Floats, own: Floats, weight: Any, sample_weight: Any, X: Any) -> float:
+def _mean_square(derivative: Floats, own: Floats, weight: Any, row_weights: Floats | None) -> float:
     squares = derivative**2
     if weight is not None:
         squares = squares * np.broadcast_to(np.asarray(weight(own), dtype=np.float64), squares.shape)
-    return float(np.average(squares, weights=check_weights(sample_weight, X)))
+    return float(np.average(squares, weights=row_weights))
 
 
 def _derivative(

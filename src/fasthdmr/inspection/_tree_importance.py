@@ -92,7 +92,7 @@ class _Splits:
             gap = np.sum((trees.value[left] - trees.value[right]) ** 2, axis=1)
             self.decrease: Floats = weight[left] * weight[right] / weight[inner] * gap / total
         else:
-            mass = weight * trees.impurity
+            mass = weight * trees.impurity()
             self.decrease = (mass[inner] - mass[left] - mass[right]) / total
 
     def sums(self, values: Floats) -> Floats:

@@ -24,7 +24,6 @@ _FIELDS = {
     "threshold": ("threshold", np.float64),
     "missing_go_to_left": ("missing_go_to_left", np.uint8),
     "weighted_n_node_samples": ("weighted_n_node_samples", np.float64),
-    "impurity": ("impurity", np.float64),
 }
 _BATCH = 1 << 14  # nodes copied at a time: few calls for many small trees, no second copy of large ones
 
@@ -160,7 +159,7 @@ def _trees(
         tree_output=tree_output.astype(np.int64),
         offset=offset,
         weight=fields["weighted_n_node_samples"],
-        impurity=fields["impurity"],
+        impurity=lambda: np.concatenate([tree.impurity for tree in members]),
         allow_nan=allow_nan,
         feature_names=None if names is None else tuple(map(str, names)),
         output_names=output_names,

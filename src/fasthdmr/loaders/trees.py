@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -30,7 +30,7 @@ class Trees:
     tree_output: NDArray[np.int64]  # (T,)
     offset: NDArray[np.float64]  # (n_outputs,)
     weight: NDArray[np.float64]  # (M,), of the training rows in each node
-    impurity: NDArray[np.float64] | None = None  # (M,), where the model keeps it
+    impurity: Callable[[], NDArray[np.float64]] | None = None  # (M,), where the model keeps it; read when asked for
     allow_nan: bool = False
     feature_names: tuple[str, ...] | None = None
     output_names: tuple[str, ...] | None = None
@@ -94,6 +94,6 @@ def add(members: Sequence[Trees]) -> Trees:
     )
 
 
-def _joined(parts: Sequence[NDArray[np.float64] | None]) -> NDArray[np.float64] | None:
+def _joined(parts: Sequence[Callable[[], NDArray[np.float64]] | None]) -> Callable[[], NDArray[np.float64]] | None:
     known = [part for part in parts if part is not None]
-    return np.concatenate(known) if len(known) == len(parts) else None
+    return (lambda: np.concatenate([part() for part in known])) if len(known) == len(parts) else None
