@@ -11,6 +11,7 @@ void rank(const float* thresholds, std::int32_t n, const float* x, index rows, s
 void encode(const std::int32_t* ranks, index rows, std::int16_t* codes);
 void add_coded(const CodedTree* trees, index n_trees, int depth, const std::int16_t* codes, index ld, index rows,
                double* out);
+void add_paths(const CodedPaths* paths, index n_paths, const std::int16_t* codes, index ld, index rows, double* out);
 void take(const std::int32_t* places, const std::int32_t* ranks, index rows, std::int32_t* out);
 void add_cells(const double* cells, std::int32_t stride, const std::int32_t* a, const std::int32_t* b, index rows,
                double* out);

@@ -16,6 +16,8 @@ struct Kernels {
     void (*encode)(const std::int32_t* ranks, index rows, std::int16_t* codes);
     void (*add_coded)(const CodedTree* trees, index n_trees, int depth, const std::int16_t* codes, index ld, index rows,
                       double* out);
+    void (*add_paths)(const CodedPaths* paths, index n_paths, const std::int16_t* codes, index ld, index rows,
+                      double* out);
     // Adds cells[a[r] * stride + b[r]], where a and b are places[ranks[r]]; without b, cells[a[r]].
     void (*take)(const std::int32_t* places, const std::int32_t* ranks, index rows, std::int32_t* out);
     void (*add_cells)(const double* cells, std::int32_t stride, const std::int32_t* a, const std::int32_t* b,

@@ -28,6 +28,15 @@ struct alignas(64) CodedTree {
     std::uint8_t missing_left;  // a bit a node
 };
 
+// Two paths of up to three splits, padded in front. All compares say "greater": a split that the path leaves to the left
+// compares complements, whose variables come behind the others. The last split chooses between two values.
+struct alignas(64) CodedPaths {
+    double value[9];  // by 3 i + j, where the first path gives its value number i and the second number j; 0: passed by
+    std::int32_t variable[6];  // of the first path, then of the second
+    std::int32_t code[6];
+    std::uint8_t missing;  // a bit a compare: what a missing value answers
+};
+
 constexpr std::int32_t kLowestCode = -32768;
 constexpr std::int32_t kNeverRight = 32767;  // the code of a padding node
 constexpr index kMostThresholds = 65533;     // with ranks up to their number, one for missing values, and kNeverRight

@@ -1,6 +1,7 @@
 #include "node_features.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "boxes.hpp"
 #include "parallel.hpp"
@@ -8,6 +9,8 @@
 namespace fasthdmr {
 
 namespace {
+
+constexpr index kShallowNodes = (2 << kShallowDepth) - 1;  // of a shallow tree
 
 std::vector<std::int32_t> distinct(std::vector<std::int32_t> values) {
     std::sort(values.begin(), values.end());
@@ -53,29 +56,56 @@ void NodeSums::finish(int) {
     thresholds_.forget_nodes();
 }
 
-// What a tree adds to one subspace is a tree again: its top down to the last node of that subspace.
+// What a tree adds to one subspace is a tree again, its top down to the last node of that subspace; or, and cheaper for
+// a node or two, the paths to these.
 void NodeSums::append_walks(const Forest& forest, index t) {
-    constexpr index max_nodes = 15;
+    constexpr std::size_t most_paths = 2;
     const Node* tree = forest.tree(t);
     const std::vector<std::int32_t>& below = groups_.below[t];
-    const double* values = forest.values(t) + value_column_;
-    std::vector<std::int32_t> groups;
+    std::map<std::int32_t, std::vector<std::int32_t>> nodes_of;
     for (index m = 0; m < forest.tree_size(t); ++m)
-        if (!Forest::is_leaf(tree, m) && columns_[below[m]].tables.count() == 0) groups.push_back(below[m]);
-    for (const std::int32_t group : distinct(groups)) {
-        double sum[max_nodes] = {};  // of the terms on the path to each node that belong to the group
-        int level[max_nodes] = {}, depth = 0;
-        for (index m = 0; m < forest.tree_size(t); ++m) {
-            if (Forest::is_leaf(tree, m)) continue;
-            const bool belongs = below[m] == group;
-            for (const index child : {index(tree[m].left), index(tree[m].left) + 1}) {
-                level[child] = level[m] + 1;
-                sum[child] = sum[m];
-                if (belongs) sum[child] += values[child * forest.width()] - values[m * forest.width()];
-            }
-            if (belongs) depth = std::max(depth, level[m] + 1);
+        if (!Forest::is_leaf(tree, m) && columns_[below[m]].tables.count() == 0)
+            nodes_of[below[m]].push_back(std::int32_t(m));
+    for (const auto& [group, nodes] : nodes_of) {
+        if (nodes.size() > most_paths)
+            append_top(forest, t, group);
+        else
+            append_paths(forest, t, group, nodes);
+    }
+}
+
+void NodeSums::append_top(const Forest& forest, index t, std::int32_t group) {
+    const Node* tree = forest.tree(t);
+    const double* values = forest.values(t) + value_column_;
+    double sum[kShallowNodes] = {};  // of the terms on the path to each node that belong to the group
+    int level[kShallowNodes] = {}, depth = 0;
+    for (index m = 0; m < forest.tree_size(t); ++m) {
+        if (Forest::is_leaf(tree, m)) continue;
+        const bool belongs = groups_.below[t][m] == group;
+        for (const index child : {index(tree[m].left), index(tree[m].left) + 1}) {
+            level[child] = level[m] + 1;
+            sum[child] = sum[m];
+            if (belongs) sum[child] += values[child * forest.width()] - values[m * forest.width()];
         }
-        columns_[group].walked.append(forest, thresholds_, t, depth, sum, 1);
+        if (belongs) depth = std::max(depth, level[m] + 1);
+    }
+    columns_[group].walked.append(forest, thresholds_, t, depth, sum, 1);
+}
+
+void NodeSums::append_paths(const Forest& forest, index t, std::int32_t group, const std::vector<std::int32_t>& nodes) {
+    const Node* tree = forest.tree(t);
+    const double* values = forest.values(t) + value_column_;
+    std::int32_t parent[kShallowNodes] = {};
+    for (std::int32_t m = 0; m < forest.tree_size(t); ++m)
+        if (!Forest::is_leaf(tree, m)) parent[tree[m].left] = parent[tree[m].left + 1] = m;
+    for (const std::int32_t last : nodes) {
+        std::vector<std::int32_t> path{last};
+        while (path.back() != 0) path.push_back(parent[path.back()]);
+        std::reverse(path.begin(), path.end());
+        double change[2];
+        for (int side = 0; side < 2; ++side)
+            change[side] = values[(tree[last].left + side) * forest.width()] - values[last * forest.width()];
+        columns_[group].walked.append_path(forest, thresholds_, t, path, change);
     }
 }
 

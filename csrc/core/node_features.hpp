@@ -32,6 +32,8 @@ private:
         std::vector<index> shallow;  // trees
     };
     void append_walks(const Forest& forest, index t);
+    void append_top(const Forest& forest, index t, std::int32_t group);
+    void append_paths(const Forest& forest, index t, std::int32_t group, const std::vector<std::int32_t>& nodes);
     void add_deep(const Forest& forest, const std::vector<index>& trees, const InputBlock& block,
                   double* const* columns) const;
     template <bool Missing>

@@ -19,6 +19,9 @@ std::uint64_t sortable(float threshold, std::int32_t node) {
     return std::uint64_t(bits) << 32 | std::uint32_t(node);
 }
 
+// Codes are written in whole tiles.
+index tiled(index rows) { return (rows + kTile - 1) / kTile * kTile; }
+
 }  // namespace
 
 Thresholds::Thresholds(const Forest& forest, const std::vector<std::int32_t>& nodes, int n_threads)
@@ -42,14 +45,19 @@ Thresholds::Thresholds(const Forest& forest, const std::vector<std::int32_t>& no
 RankedBlock::RankedBlock(const Thresholds& thresholds, const InputBlock& block, bool with_codes)
     : rows_(block.rows()),
       ranks_(thresholds.variables() * kBlockRows),
-      codes_(with_codes ? thresholds.variables() * kBlockRows : 0) {
+      codes_(with_codes ? 2 * thresholds.variables() * kBlockRows : 0) {
     std::vector<char> is_missing(block.has_missing() ? rows_ : 0, 0);
     for (index v = 0; v < thresholds.variables(); ++v) {
         const std::int32_t n = thresholds.count(v);
         if (n == 0) continue;
         std::int32_t* ranks = ranks_.data() + v * kBlockRows;
         kernels().rank(thresholds.sorted(v), n, block.values() + v * kBlockRows, rows_, ranks);
-        if (with_codes && n <= kMostThresholds) kernels().encode(ranks, rows_, codes_.data() + v * kBlockRows);
+        if (with_codes && n <= kMostThresholds) {
+            std::int16_t* codes = codes_.data() + v * kBlockRows;
+            kernels().encode(ranks, rows_, codes);
+            std::int16_t* complements = codes + thresholds.variables() * kBlockRows;
+            for (index r = 0; r < tiled(rows_); ++r) complements[r] = std::int16_t(~codes[r]);
+        }
         for (std::size_t r = 0; r < is_missing.size(); ++r) is_missing[r] |= ranks[r] > n;
     }
     for (std::size_t r = 0; r < is_missing.size(); ++r)

@@ -37,7 +37,8 @@ public:
 
     index rows() const { return rows_; }
     const std::int32_t* ranks(index variable) const { return ranks_.data() + variable * kBlockRows; }
-    const std::int16_t* codes() const { return codes_.data(); }  // for the kernels; kBlockRows a variable
+    // For the kernels: kBlockRows a variable, then the complements of all of them.
+    const std::int16_t* codes() const { return codes_.data(); }
     // Rows with a missing value in some variable that has thresholds.
     const std::vector<index>& missing() const { return missing_; }
 

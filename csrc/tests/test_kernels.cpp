@@ -106,6 +106,52 @@ TEST(coded_trees_agree_with_the_baseline) {
         }
 }
 
+TEST(coded_paths_agree_with_the_baseline) {
+    Random random(8);
+    constexpr index features = 3, ld = 192;
+    std::vector<std::int32_t> ranks(features * ld);
+    for (std::int32_t& rank : ranks)
+        rank = std::int32_t(random.happens(0.7) ? random.below(9) : kMostThresholds + random.below(2));
+    for (const index rows : {0, 1, 7, 63, 64, 65, 127, 128, 129, 160}) {
+        Buffer<CodedPaths> pairs(20);
+        for (CodedPaths& pair : pairs) {
+            for (int m = 0; m < 6; ++m) {
+                const std::int32_t code =
+                    random.happens(0.1) ? kNeverRight : ranks[random.below(features * ld)] + kLowestCode;
+                pair.variable[m] = std::int32_t(random.below(features));
+                pair.code[m] = std::int32_t(std::uint32_t(code & 0xffff) * 0x10001u);
+            }
+            for (double& value : pair.value) value = random.uniform(-1.0, 1.0);
+            pair.value[0] = 0.0;
+        }
+        const auto sums = [&](const Kernels& set) {
+            Buffer<std::int16_t> codes(features * ld);
+            for (index v = 0; v < features; ++v) set.encode(ranks.data() + v * ld, rows, codes.data() + v * ld);
+            std::vector<double> out = start(rows);
+            set.add_paths(pairs.data(), 20, codes.data(), ld, rows, out.data());
+            return out;
+        };
+        const std::vector<double> actual = sums(kernels());
+        CHECK_SAME_BITS(actual, sums(kernels_baseline));
+        CHECK(actual[rows] == 0.25 && actual[rows + 3] == 0.25);
+        for (index r = 0; r < rows; ++r) {
+            double desired = 0.25;
+            for (const CodedPaths& pair : pairs) {
+                int number[2];
+                for (int p = 0; p < 2; ++p) {
+                    bool passes[3];
+                    for (int m = 0; m < 3; ++m)
+                        passes[m] = ranks[pair.variable[3 * p + m] * ld + r] + kLowestCode >
+                                    std::int16_t(pair.code[3 * p + m]);
+                    number[p] = passes[0] && passes[1] ? 1 + passes[2] : 0;
+                }
+                desired += pair.value[3 * number[0] + number[1]];
+            }
+            CHECK(actual[r] == desired);
+        }
+    }
+}
+
 TEST(ranks_and_cells_agree_with_their_definitions) {
     Random random(5);
     std::vector<float> x = columns(random, 1, 200);
