@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 from collections.abc import Callable
 from typing import Any
 
@@ -28,16 +30,17 @@ DEPTHS = (1, 2, 3)
 RIVALS = True  # tests set it aside
 LOOP_LIMIT = 300.0  # seconds, a loop runs once
 TILES = 10
+_M_MMAP_THRESHOLD = -3  # of glibc
 LOOPS = ("loop, tree_.predict", "loop, tree.predict", "loop, NumPy walk")
 NODE_LOOP = "loop by node, NumPy walk"
 SKLEARN = "scikit-learn, 1 thread"
 ENGINES = ("YDF, 1 thread", "lleaves, 1 thread", "onnxruntime, 1 thread", "tl2cgen, 1 thread")
 SORTINGS = ("tree", "node")
 NOTES = """\
-x ours: over the first row; x limit: over 'fill' at its fastest, one thread that writes a new array of the shape of B,
-column by column, where the allocator puts it: up to 32 MB in memory that is warm from the run before; error: largest
-absolute difference over the scale, from the loop by tree_.predict, the loop by node, or scikit-learn's predict;
-engines compute the output only, ours all columns of B.
+x ours: over the first row; x limit: over 'fill' at its fastest, one thread that writes an array of the shape of B in
+pages new from the system, as all larger than 32 MB are (malloc reuses smaller ones while they are in the cache, which
+ours may gain by, but an array that is kept cannot); error: largest absolute difference over the scale, from the loop by
+tree_.predict, the loop by node, or scikit-learn's predict; engines compute the output only, ours all columns of B.
 The loops run once, all others in turn; converting and compiling models is free of charge, reading them is in the
 rows 'model to B'. YDF, onnxruntime and lleaves (vectorised) compute in single precision.
 lleaves (vectorised): its own code with LLVM's vectorisers, which no published version of it asks for. It is no part
@@ -52,7 +55,15 @@ def fills(model: Any, n_rows: int, *, stage: str) -> list[Contender]:
     def fill(shape: tuple[int, int]) -> Callable[[Any], None]:
         return lambda _: np.empty(shape, order="F").fill(1.0)
 
-    return [Contender(f"fill {b} columns by {by}", stage, fill((n_rows, b))) for by, b in widths.items()]
+    return [
+        Contender(f"fill {b} columns by {by}", stage, fill((n_rows, b)), _ask_for_pages) for by, b in widths.items()
+    ]
+
+
+def _ask_for_pages() -> None:
+    """Have all arrays come from the system: malloc would reuse those up to 32 MB, still in the cache."""
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, 1 << 16)
 
 
 def limit(block: Block, by: str) -> float:
