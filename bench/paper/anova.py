@@ -74,7 +74,8 @@ def run(options: Options) -> Result:
             rows += [["", "golden sd", *map(_number, sd)]] if sd else []
     print(table(["function", "", *POWERS], rows))
     notes = ["The paper draws one sample; here are the mean and the band of several."]
-    return Result(verdicts(found), [_draw(found, options)], fewer(samples=(repeats, REPEATS)), notes)
+    repeated = fewer(samples=(repeats, REPEATS))
+    return Result(verdicts(found), [_draw(found, options)], repeats=repeated, notes=notes)
 
 
 def verdicts(found: dict[str, np.ndarray]) -> list[Row]:

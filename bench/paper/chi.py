@@ -75,7 +75,7 @@ def panel(axes: Any, n: int, statistics: dict[str, np.ndarray], law: CompoundPoi
 def run(options: Options) -> Result:
     """Print the distances, write the picture."""
     n_runs, path = 5_000 if options.quick else N_RUNS, options.out / "chi.png"
-    result = Result(figures=[path], cuts=fewer(runs=(n_runs, N_RUNS)))
+    result = Result(figures=[path], repeats=fewer(runs=(n_runs, N_RUNS)))
     p, rows = chisquare.power_law(K, ALPHA), []
     with drawing(path, (1, len(SIZES)), (11.0, 3.4)) as (_, axes):
         for each, n in zip(axes[0], SIZES, strict=True):

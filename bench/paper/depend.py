@@ -49,7 +49,7 @@ def run(options: Options) -> Result:
     n_trees, repeats = options.n_trees(N_TREES, QUICK_TREES), options.n_repeats(REPEATS, QUICK_REPEATS)
     rows: list[list[str]] = []
     path = options.out / "depend.png"
-    result = Result([], [path], fewer(trees=(n_trees, N_TREES), repeats=(repeats, REPEATS)))
+    result = Result([], [path], fewer(trees=(n_trees, N_TREES)), fewer(repeats=(repeats, REPEATS)))
     with drawing(path, (1, 3), (9.6, 3.9)) as (figure, axes):
         for rho, place in zip(RHOS, axes[0], strict=True):
             grid = np.concatenate([GRID, SHOWN])

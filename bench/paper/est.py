@@ -65,7 +65,7 @@ def run(options: Options) -> Result:
     """Print the table."""
     n_runs = 5_000 if options.quick else N_RUNS
     rows: list[list[str]] = []
-    result = Result(cuts=fewer(runs=(n_runs, N_RUNS)))
+    result = Result(repeats=fewer(runs=(n_runs, N_RUNS)))
     for n in SIZES:
         printed, verdicts = lines(n, n_runs)
         rows += printed

@@ -34,8 +34,13 @@ def decomposed(n_trees: int) -> Housing:
     """Return the data and models with so many trees each."""
     X, y, names = california()
     models = boosted(X, y, n_trees=n_trees)
+    return Housing(X, y, names, models, hdmr_of(models, X, y))
+
+
+def hdmr_of(models: list[Any], X: np.ndarray, y: np.ndarray) -> TreeHDMR:
+    """Return the paper's HDMR of a collection: the tree columns as spans, ridge."""
     hdmr = TreeHDMR(models, basis="trees", order=None, combine="ridge", alphas=[ALPHA], normalise="data", n_jobs=2)
-    return Housing(X, y, names, models, hdmr.fit(X, y))
+    return hdmr.fit(X, y)
 
 
 def size(options: Options) -> tuple[int, list[str]]:

@@ -17,28 +17,20 @@ CURVE_POINTS, MAP_POINTS = 200, 80
 TAILS = (0.005, 0.995)  # a few blocks are so far out that all else would be on the left
 # Our measures of the paper's words.
 SIMILAR, BRUTE = 0.95, 1e-9
+OFFSET = 0.05  # of partial dependence: less cannot be seen
 NEAREST = 0.08  # standard deviations: no block within it, no colour
 EDGE = 0.01  # share of the rows that are "northern-most"
 LATITUDE, LONGITUDE = 6, 7
 ASPECT = 1.34  # of a map: kilometres of a standard deviation of latitude over those of longitude
 UNIT = "standard deviations"
+VALUE = f"house value ({UNIT})"
 
 
-def centred_dependence(data: housing.Housing, variables: tuple[int, ...], grid: list[np.ndarray]) -> np.ndarray:
-    """Return partial dependence of the deepest GBR on a grid, its mean over the rows taken off."""
-    model = data.models[-1]
-    values = partial_dependence(
-        model, data.X, variables, custom_values=dict(zip(variables, grid, strict=True)), n_jobs=2
-    ).average[0]
-    if len(variables) > 1:
-        return values - values.mean()
-    own = np.unique(np.quantile(data.X[:, variables[0]], np.linspace(0, 1, 1001)))
-    mean = np.interp(
-        data.X[:, variables[0]],
-        own,
-        partial_dependence(model, data.X, variables, custom_values={variables[0]: own}, n_jobs=2).average[0],
-    ).mean()
-    return values - mean
+def dependence_on(data: housing.Housing, variables: tuple[int, ...], grid: list[np.ndarray]) -> np.ndarray:
+    """Return partial dependence of the deepest GBR on a grid; predictions average 0, as y does."""
+    values = dict(zip(variables, grid, strict=True))
+    found = partial_dependence(data.models[-1], data.X, variables, custom_values=values, n_jobs=2)
+    return np.asarray(found.average[0])
 
 
 def curve(options: Options, name: str, variable: int) -> Result:
@@ -48,29 +40,39 @@ def curve(options: Options, name: str, variable: int) -> Result:
     own = data.X[:, variable]
     x = np.linspace(*np.quantile(own, TAILS), CURVE_POINTS)
     hdmr = data.hdmr.component((variable,))(x)
-    dependence = centred_dependence(data, (variable,), [x])
+    dependence = dependence_on(data, (variable,), [x])
+    everywhere = np.unique(np.quantile(own, np.linspace(0, 1, 1001)))
+    offset = float(np.interp(own, everywhere, dependence_on(data, (variable,), [everywhere])).mean())
     path, feature = options.out / f"{name}.png", data.names[variable]
     with drawing(path, size=(5.6, 3.6)) as (_, ((axes,),)):
-        for values, label, (colour, style) in zip(
-            (hdmr, dependence), ("HDMR", "partial dependence"), LINES, strict=False
-        ):
+        curves = {"HDMR": hdmr, "partial dependence": dependence}
+        if abs(offset) > OFFSET:
+            curves["the same, centred"] = dependence - offset
+        for (label, values), (colour, style) in zip(curves.items(), LINES, strict=False):
             axes.plot(x, values, color=colour, linestyle=style, label=label)
         axes.plot(
             np.quantile(own, np.linspace(0.05, 0.95, 19)), np.full(19, 0.02), "|k", transform=axes.get_xaxis_transform()
         )
-        axes.set(xlabel=f"{feature} ({UNIT}; ticks: every 5 % of the blocks)", ylabel="standard deviations of value")
+        axes.set(xlabel=f"{feature} ({UNIT}; ticks: every 5 % of the blocks)", ylabel=VALUE)
         axes.legend(loc="best")
     alike = float(np.corrcoef(*(np.interp(own, x, values) for values in (hdmr, dependence)))[0, 1])
     rough, rough_pd = (float(np.abs(np.diff(values, 2)).sum()) for values in (hdmr, dependence))
     shift = float((hdmr - dependence).mean())
-    print(f"{name}: HDMR of depths 1, 2, 3 and partial dependence of depth 3, {n_trees:,} trees each, both centred")
+    print(f"{name}: HDMR of depths 1, 2, 3 and partial dependence of depth 3, {n_trees:,} trees each")
     print(machine())
-    header = ["variable", "", "correlation", "roughness of HDMR", "of PD", "HDMR - PD, mean over the axis"]
-    print(table(header, [[feature, "", f"{alike:.3f}", f"{rough:.2f}", f"{rough_pd:.2f}", f"{shift:+.3f}"]]))
+    header = ["variable", "", "correlation", "roughness of HDMR", "of PD", "mean of PD", "HDMR - PD over the axis"]
+    numbers = [f"{alike:.3f}", f"{rough:.2f}", f"{rough_pd:.2f}", f"{offset:+.3f}", f"{shift:+.3f}"]
+    print(table(header, [[feature, "", *numbers]]))
     rows = _of_income(alike, rough, rough_pd) if name == "medinc" else _of_place(feature, shift)
     notes = [
-        "Partial dependence is that of the GBR of depth 3, by averaging over rows. The paper does not say which GBR."
+        "Partial dependence is that of the GBR of depth 3, by averaging over rows. The paper does not say which GBR.",
     ]
+    if abs(offset) > OFFSET:
+        notes.append(
+            f"Predictions average 0, their partial dependence {offset:+.2f} over the same blocks: it sets {feature} to "
+            "values that do not go with the other variables. Without that offset (dash-dotted) HDMR − PD is "
+            f"{shift + offset:+.2f} on the average over the axis."
+        )
     return Result(rows, [path], cuts, notes)
 
 
@@ -118,13 +120,19 @@ def _grid(data: housing.Housing) -> tuple[list[np.ndarray], np.ndarray, np.ndarr
     return axes, points, cKDTree(place).query(points)[0] <= NEAREST
 
 
-def _map(figure: Any, axes: Any, grid: list[np.ndarray], values: np.ndarray, inside: np.ndarray, title: str) -> None:
+def _limit(*values: np.ndarray) -> float:
+    """Return where colours end: a few cells are beyond."""
+    return float(np.quantile(np.abs(np.concatenate(values)), 0.99))
+
+
+def _map(
+    figure: Any, axes: Any, grid: list[np.ndarray], values: np.ndarray, inside: np.ndarray, limit: float, title: str
+) -> None:
     shown = np.where(inside, values, np.nan).reshape(MAP_POINTS, MAP_POINTS)
-    limit = np.nanquantile(np.abs(shown), 0.99)
     axes.grid(visible=False)
     mesh = axes.pcolormesh(grid[1], grid[0], shown, cmap=SIGNED, vmin=-limit, vmax=limit, rasterized=True)
     axes.set(title=title, xlabel=f"Longitude ({UNIT})", ylabel=f"Latitude ({UNIT})", aspect=ASPECT)
-    figure.colorbar(mesh, ax=axes, label="standard deviations of value", extend="both")
+    figure.colorbar(mesh, ax=axes, label=VALUE, extend="both")
 
 
 def ll_hdmr(options: Options) -> Result:
@@ -134,7 +142,8 @@ def ll_hdmr(options: Options) -> Result:
     grid, points, inside = _grid(data)
     component, path = data.hdmr.component((LATITUDE, LONGITUDE)), options.out / "ll_hdmr.png"
     with drawing(path, size=(5.6, 4.4)) as (figure, ((axes,),)):
-        _map(figure, axes, grid, component(points), inside, "HDMR, what both do beyond each")
+        values = component(points)
+        _map(figure, axes, grid, values, inside, _limit(values[inside]), "HDMR, what both do beyond each")
     place = data.X[:, [LATITUDE, LONGITUDE]]
     values = component(place)
     means = {
@@ -162,13 +171,14 @@ def pd_2d(options: Options) -> Result:
     data = housing.decomposed(n_trees)
     grid, points, inside = _grid(data)
     both = (LATITUDE, LONGITUDE)
-    dependence = centred_dependence(data, both, grid).ravel()
+    dependence = dependence_on(data, both, grid).ravel()
     hdmr = data.hdmr.component(both)(points)
     hdmr += sum(data.hdmr.component((i,))(points[:, k]) for k, i in enumerate(both))
     path = options.out / "pd_2d.png"
     with drawing(path, (1, 2), (10.0, 4.2)) as (figure, axes):
-        _map(figure, axes[0, 0], grid, dependence, inside, "partial dependence")
-        _map(figure, axes[0, 1], grid, hdmr, inside, "HDMR: both variables and their interaction")
+        limit = _limit(dependence[inside], hdmr[inside])
+        _map(figure, axes[0, 0], grid, dependence, inside, limit, "partial dependence")
+        _map(figure, axes[0, 1], grid, hdmr, inside, limit, "HDMR: both variables and their interaction")
     off = _off_brute(data, both, grid, dependence.reshape(MAP_POINTS, -1))
     alike = float(np.corrcoef(dependence[inside], hdmr[inside])[0, 1])
     print(f"pd_2d: {n_trees:,} trees; partial dependence of depth 3 by averaging over rows")

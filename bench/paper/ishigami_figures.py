@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from bench.paper.figures import BLUE, ORANGE, SIGNED, drawing
-from bench.paper.ishigami import component, decomposed, interaction, main_effects
+from bench.paper.ishigami import N_ROWS, N_TREES, component, decomposed, interaction, main_effects
 from bench.paper.options import Options
 from bench.paper.result import Result, Row, claim, near
 from bench.report import machine, table
 
-FULL, QUICK = (1000, 5000), (100, 1000)  # trees, rows
 DEGREE = 4
 GRID = np.linspace(-np.pi, np.pi, 301)
 TICKS = {-np.pi: "−π", -np.pi / 2: "−π/2", 0.0: "0", np.pi / 2: "π/2", np.pi: "π"}
@@ -27,16 +26,9 @@ def error(ours: np.ndarray, exact: np.ndarray) -> float:
     return float(np.linalg.norm(ours - exact) / np.linalg.norm(exact))
 
 
-def size(options: Options) -> tuple[tuple[int, int], list[str]]:
-    """Return trees and rows, and in words what is cut."""
-    if not options.quick:
-        return FULL, []
-    return QUICK, [f"{QUICK[0]} trees, {QUICK[1]:,} rows (paper: {FULL[0]:,} and {FULL[1]:,})"]
-
-
-def main_errors(kind: str, trees_and_rows: tuple[int, int]) -> np.ndarray:
+def main_errors(kind: str) -> np.ndarray:
     """Return the errors of f_1 and f_2 (rows): of the trees, and of their projection on a Fourier series."""
-    X, hdmr = decomposed(kind, *trees_and_rows)
+    X, hdmr = decomposed(kind)
     found = []
     for i, exact in enumerate(main_effects(X)):
         raw = component(hdmr, (i,), X[:, [i]])
@@ -45,41 +37,41 @@ def main_errors(kind: str, trees_and_rows: tuple[int, int]) -> np.ndarray:
     return np.array(found)
 
 
-def interaction_error(kind: str, trees_and_rows: tuple[int, int]) -> float:
+def interaction_error(kind: str) -> float:
     """Return the error of f_13."""
-    X, hdmr = decomposed(kind, *trees_and_rows)
+    X, hdmr = decomposed(kind)
     return error(component(hdmr, (0, 2), X[:, [0, 2]]), interaction(X[:, [0, 2]]))
 
 
 def ishigami12(options: Options, kind: str = "gbr") -> Result:
     """Draw f_1 and f_2: of the trees, smoothed, analytic."""
-    trees_and_rows, cuts = size(options)
     name = "ishigami12" if kind == "gbr" else "ishigami12_rf"
-    result = Result([], [options.out / f"{name}.png"], cuts)
-    _, hdmr = decomposed(kind, *trees_and_rows)
+    result = Result([], [options.out / f"{name}.png"])
+    _, hdmr = decomposed(kind)
     with drawing(result.figures[0], (1, 2), (8.4, 3.6)) as (figure, axes):
         for i, place in enumerate(axes[0]):
             _curves(place, hdmr, i, NAMES[kind])
             if (i,) not in hdmr.subspaces_:
+                place.set(title=f"no tree on $x_{i + 1}$ alone: no component")
                 result.notes.append(f"No tree splits on x{i + 1} alone: there is no component f_{i + 1}, drawn as 0.")
         figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    found = main_errors(kind, trees_and_rows)
+    found = main_errors(kind)
     rows = [[f"f_{i + 1}", "", *(f"{value:.3f}" for value in found[i])] for i in range(2)]
-    print(f"{name}: Ishigami, I_3 of {NAMES[kind]}, {trees_and_rows[0]:,} trees each, {trees_and_rows[1]:,} rows")
+    print(f"{name}: Ishigami, I_3 of {NAMES[kind]}, {N_TREES:,} trees each, {N_ROWS:,} rows")
     print(machine())
     print(table(["component", "", "relative L2 error", f"of its Fourier series, degree {DEGREE}"], rows))
-    result.rows.extend(_main_verdicts(kind, found, trees_and_rows))
+    result.rows.extend(_main_verdicts(kind, found))
     return result
 
 
-def _main_verdicts(kind: str, found: np.ndarray, trees_and_rows: tuple[int, int]) -> list[Row]:
+def _main_verdicts(kind: str, found: np.ndarray) -> list[Row]:
     """Return the verdicts on the paper's words."""
     if kind == "gbr":
         words = "“closely approximate the true HDMR”: relative L2 error of"
         return [
             claim(f"{words} f_{i + 1}", found[i, 0] <= CLOSE, f"at most {CLOSE:g}", ours=found[i, 0]) for i in (0, 1)
         ]
-    boosted = main_errors("gbr", trees_and_rows)
+    boosted = main_errors("gbr")
     words = "“RF performs poorly … in comparison to GBR”: relative L2 error of"
     return [
         claim(
@@ -105,20 +97,16 @@ def _curves(axes: Any, hdmr: Any, i: int, name: str) -> None:
 
 def ishigami3(options: Options, kind: str = "gbr") -> Result:
     """Draw f_13 of the trees, the analytic one, and their difference."""
-    trees_and_rows, cuts = size(options)
     name = "ishigami3" if kind == "gbr" else "ishigami3_rf"
-    result = Result(
-        [], [options.out / f"{name}.png"], cuts, ["The paper draws surfaces; maps of one scale are easier to compare."]
-    )
-    X, hdmr = decomposed(kind, *trees_and_rows)
+    notes = ["The paper draws surfaces; maps of one scale are easier to compare."]
+    result = Result([], [options.out / f"{name}.png"], notes=notes)
+    X, hdmr = decomposed(kind)
     _maps(result, hdmr, NAMES[kind])
     ours, exact = component(hdmr, (0, 2), X[:, [0, 2]]), interaction(X[:, [0, 2]])
     S = dict(zip(hdmr.sensitivity_.subspaces, hdmr.sensitivity_.S, strict=True)).get((0, 2), 0.0)
     alike = float(np.corrcoef(ours, exact)[0, 1]) if ours.any() else 0.0
-    found = interaction_error(kind, trees_and_rows)
-    print(
-        f"{name}: Ishigami, f_13 of I_3 of {NAMES[kind]}, {trees_and_rows[0]:,} trees each, {trees_and_rows[1]:,} rows"
-    )
+    found = interaction_error(kind)
+    print(f"{name}: Ishigami, f_13 of I_3 of {NAMES[kind]}, {N_TREES:,} trees each, {N_ROWS:,} rows")
     print(machine())
     print(
         table(
@@ -131,7 +119,7 @@ def ishigami3(options: Options, kind: str = "gbr") -> Result:
         result.rows.append(claim(words, alike >= ALIKE, f"at least {ALIKE:g}", ours=alike))
         result.rows.append(near("S of (1, 3), I_3", S, PAPER_S13, 0.02))
     else:
-        boosted = interaction_error("gbr", trees_and_rows)
+        boosted = interaction_error("gbr")
         words = "“RF performs poorly … in comparison to GBR”: relative L2 error of f_13"
         result.rows.append(claim(words, found > boosted, f"above that of GBR, {boosted:.3f}", ours=found))
     return result

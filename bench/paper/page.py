@@ -97,7 +97,9 @@ def _section(outcome: Outcome, options: Options) -> str:
     result = outcome.result
     parts = [head]
     if result.cuts:
-        parts.append(f"<p>Cut down: {escape('; '.join(result.cuts))}.</p>")
+        parts.append(f"<p>Cut down, so that numbers may be off: {escape('; '.join(result.cuts))}.</p>")
+    if result.repeats:
+        parts.append(f"<p>Repeated less often, with wider tolerances: {escape('; '.join(result.repeats))}.</p>")
     for path in result.figures:
         link = escape(path.relative_to(options.out).as_posix())
         parts.append(f"<a href='{link}'><img src='{link}' alt='{escape(outcome.title)}' loading='lazy'></a>")

@@ -67,7 +67,9 @@ class Result:
     rows : list of Row
     figures : list of Path
     cuts : list of str
-        What is smaller than in the paper.
+        What is smaller than in the paper, so that numbers may be off.
+    repeats : list of str
+        What is repeated less often than in the paper: tolerances are wider for it, numbers are not off.
     notes : list of str
         What a reader of the numbers or pictures has to know.
     """
@@ -75,6 +77,7 @@ class Result:
     rows: list[Row] = field(default_factory=list)
     figures: list[Path] = field(default_factory=list)
     cuts: list[str] = field(default_factory=list)
+    repeats: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def verdict(self, row: Row) -> str:
@@ -93,7 +96,8 @@ class Result:
     def from_json(cls, stored: dict[str, Any], directory: Path) -> Result:
         """Return what `to_json` has stored."""
         rows = [Row(**row) for row in stored["rows"]]
-        return cls(rows, [directory / name for name in stored["figures"]], stored["cuts"], stored["notes"])
+        figures = [directory / name for name in stored["figures"]]
+        return cls(**(stored | {"rows": rows, "figures": figures}))
 
 
 def fewer(**sizes: tuple[int, int]) -> list[str]:

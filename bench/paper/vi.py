@@ -98,6 +98,6 @@ def run(options: Options) -> Result:
     print(machine())
     (rows, verdicts), (more_rows, more_verdicts) = exact_rows(), boosting_rows(n_trees, repeats)
     print(table(["importance", "", *header, "off the closed form"], rows + more_rows))
-    cuts = fewer(trees=(n_trees, N_TREES), repeats=(repeats, PAPER_REPEATS))
+    cuts, repeated = fewer(trees=(n_trees, N_TREES)), fewer(repeats=(repeats, PAPER_REPEATS))
     notes = ["The paper's marginal row is the uncentred partial dependence; the centred one is in the printed table."]
-    return Result(verdicts + more_verdicts, cuts=cuts, notes=notes)
+    return Result(verdicts + more_verdicts, cuts=cuts, repeats=repeated, notes=notes)
