@@ -54,7 +54,7 @@ FIVE = ("Sa", "Sb", "S", "T", "R")
 SHALLOW = "what depths 1 and 2 alone give"
 NOTES = [
     "Tolerance: the lesser of 0.02 and a third of the paper's number; 0.06 for sums.",
-    "The paper does not say which GBR its column “Tree” is of; that of depth 2 fits.",
+    "The paper does not say which GBR its column “Tree” is of; that of depth 2 fits best.",
 ]
 
 

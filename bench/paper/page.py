@@ -22,7 +22,7 @@ table { border-collapse: collapse; font-size: .85rem; margin: .8rem 0 }
 th, td { text-align: left; padding: .2rem .7rem; border-bottom: 1px solid #ddd; vertical-align: top }
 td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 .agrees { color: #00674f } .differs, .failed { color: #a33b00 } .other { color: #666 }
-img { max-width: 100%; display: block; margin: 1rem 0 }
+img { max-width: 100%; max-height: 36rem; display: block; margin: 1rem 0 }
 pre { overflow-x: auto; background: #f6f6f6; padding: .6rem; font-size: .75rem }
 h2 { margin-top: 3rem; border-top: 2px solid #ddd; padding-top: 1rem }
 """
