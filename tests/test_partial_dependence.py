@@ -69,9 +69,9 @@ def test_trees_equal_brute_force(name):
 def test_boosted_classifiers_equal_brute_force_by_either_response(name, method, monkeypatch):
     used = []
 
-    def counted(*arguments):
+    def counted(*arguments, **options):
         used.append(arguments)
-        return brute_average(*arguments)
+        return brute_average(*arguments, **options)
 
     monkeypatch.setattr(module, "brute_average", counted)
     ours = partial_dependence(fitted(name), models.X, [0, 1], response_method=method, grid_resolution=5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,13 @@ from sklearn.kernel_ridge import KernelRidge
 from bench.paper.bilinear import N_ROWS, polynomial
 from bench.paper.figures import LINES, drawing
 from bench.paper.options import Options
+from bench.paper.result import Result, Row, claim, fewer, near
 from bench.report import machine, table
 from fasthdmr import KernelHDMR
 from fasthdmr.kernels import AnovaKernel
 
 RHO, PENALTY, DEGREE = 0.5, 1e-6, 2
-REPEATS = 30
+REPEATS, QUICK_REPEATS = 30, 5
 GRID = np.linspace(-3, 3, 61)
 EMPIRICAL, MOMENTS, ANOVA = "HDMR, the rows", "HDMR, Gaussian moments", "ANOVA kernel"
 # A prototype's means and standard deviations over 30 other samples: constant, linear, quadratic; the last without.
@@ -53,9 +55,9 @@ def coefficients(values: np.ndarray) -> np.ndarray:
     return np.polynomial.polynomial.polyfit(GRID, np.atleast_2d(values).T, DEGREE).T
 
 
-def run(options: Options) -> None:
+def run(options: Options) -> Result:
     """Print coefficients beside the prototype's, and draw the functions."""
-    repeats = options.repeats or REPEATS
+    repeats = options.n_repeats(REPEATS, QUICK_REPEATS)
     samples = [functions(seed) for seed in range(repeats)]
     found = {name: np.array([sample[name] for sample in samples]) for name in samples[0]}
     print("anova: f1 of x1 in 1 + x1 + x2 + x1 x2 of standard Gaussians with correlation 0.5")
@@ -71,15 +73,40 @@ def run(options: Options) -> None:
             rows.append(["", "golden mean", *map(_number, mean)])
             rows += [["", "golden sd", *map(_number, sd)]] if sd else []
     print(table(["function", "", *POWERS], rows))
-    _draw(found, options)
+    notes = ["The paper draws one sample; here are the mean and the band of several."]
+    repeated = fewer(samples=(repeats, REPEATS))
+    return Result(verdicts(found), [_draw(found, options)], repeats=repeated, notes=notes)
+
+
+def verdicts(found: dict[str, np.ndarray]) -> list[Row]:
+    """Return the verdicts on the quadratic coefficients."""
+    quadratic = {name: coefficients(values)[:, 2] for name, values in found.items()}
+    repeats, mean = len(quadratic[EMPIRICAL]), {name: values.mean() for name, values in quadratic.items()}
+    golden, sd = (float(numbers[2]) for numbers in GOLDEN[EMPIRICAL])
+    tolerance = 4 * sd * np.sqrt(1 / repeats + 1 / 30)
+    exact_value = RHO / (1 + RHO**2)
+    words = "“does not use the correlative information”"
+    return [
+        near(
+            f"quadratic coefficient of f1, {EMPIRICAL}",
+            mean[EMPIRICAL],
+            None,
+            tolerance,
+            target=golden,
+            of="a prototype's",
+        ),
+        near(f"quadratic coefficient of f1, {MOMENTS}", mean[MOMENTS], exact_value, 1e-6, of="the paper's formula"),
+        claim(f"{words}: quadratic coefficient, {ANOVA}", abs(mean[ANOVA]) < 1e-6, "0 to 1e-6", ours=mean[ANOVA]),
+    ]
 
 
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.4f}" if abs(value) > 1e-4 else f"{value:.0e}"
 
 
-def _draw(found: dict[str, np.ndarray], options: Options) -> None:
-    with drawing(options.out / "anova.png") as (_, axes):
+def _draw(found: dict[str, np.ndarray], options: Options) -> Path:
+    path = options.out / "anova.png"
+    with drawing(path) as (_, axes):
         place: Any = axes[0, 0]
         for (name, values), (colour, style) in zip(
             {"exact": exact(GRID)[None], EMPIRICAL: found[EMPIRICAL], ANOVA: found[ANOVA]}.items(), LINES, strict=False
@@ -92,3 +119,4 @@ def _draw(found: dict[str, np.ndarray], options: Options) -> None:
                 place.fill_between(GRID, low, high, color=colour, alpha=0.2, linewidth=0, label=band)
         place.set(xlabel="$x_1$ (standard deviations)", ylabel="$f_1$ (units of f)", xlim=(-3, 3))
         place.legend(loc="upper left")
+    return path

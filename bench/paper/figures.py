@@ -21,6 +21,7 @@ LINES: Sequence[tuple[str, Any]] = (
 )
 MARKERS = "os^Dv"
 ORDERED = "viridis"
+SIGNED = "RdBu_r"  # blue below 0, red above
 
 _STYLE = {
     "font.size": 9.0,

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
+from decimal import Decimal, localcontext
 from typing import Any
 
 import numpy as np
 
 from bench.paper.figures import LINES, MARKERS, drawing, shades
 from bench.paper.options import Options
+from bench.paper.result import Result, Row, claim, near
 from bench.report import table
 from fasthdmr.analytic import Product, SymmetricPolynomial
 
 N = 100
 RHOS = (0.25, 0.5, 1.0, 2.0, 4.0)
 FRACTION = 0.9
+RELATIVE = 1e-9  # of what has a formula
+# The least T with S(100, T) >= .9, of the specification.
+LEAST = {0.25: 9, 0.5: 25, 1.0: 56, 2.0: 85, 4.0: 97}
 # The paper does not say which means its figures of q have; it has n = 100 elsewhere.
 MEANS = (0.5, 1.0, 2.0)
 LINEAR_RHOS = (0.5, 1.0, 2.0)
@@ -32,10 +39,10 @@ def papers_moments(n: int, rho: float) -> tuple[float, float]:
     return n * a * b / (1 + a) / (b - 1), n * a * b / (1 + a) ** 2 * (b - n * a - 1) / (b - 1) ** 2
 
 
-def probrho(options: Options) -> None:
+def probrho(options: Options) -> Result:
     """Draw p{k}, n = 100."""
-    rows = []
-    with drawing(options.out / "probrho.png") as (_, ((axes,),)):
+    rows, verdicts, path = [], [], options.out / "probrho.png"
+    with drawing(path) as (_, ((axes,),)):
         for rho, colour, marker in zip(RHOS, shades(len(RHOS)), MARKERS, strict=True):
             f = product(N, rho)
             shares, moments = f.order_shares(), f.order_moments()
@@ -43,12 +50,33 @@ def probrho(options: Options) -> None:
             axes.plot(1 + seen, shares[seen], marker=marker, color=colour, label=f"ρ = {rho:g}")
             printed = papers_moments(N, rho)
             numbers = [moments[0], printed[0], moments[1], printed[1]]
+            for name, ours, paper in zip(("E p", "Var p"), moments, printed, strict=True):
+                verdicts.append(_formula(f"{name}, ρ = {rho:g}", ours, paper))
+            if rho < 1:
+                what = f"“concentrated about small k”: share of the orders below n / 2, ρ = {rho:g}"
+                verdicts.append(
+                    claim(what, shares[: N // 2 - 1].sum() > 0.99, "above 0.99", ours=shares[: N // 2 - 1].sum())
+                )
             rows.append([f"{rho:g}", "", *(f"{v:.6g}" for v in numbers), str(1 + int(shares.argmax()))])
         axes.set(xlabel="order k of the components", ylabel="p{k} (share of the variance)", xlim=(0, N + 1))
         axes.set(ylim=(0, None))
         axes.legend(title=f"product of n = {N}", ncols=2)
     print(f"probrho: f = x_1 ⋯ x_n, n = {N}; mean and variance of the order under p, and the paper's formulas")
     print(table(["rho", "", "E p", "paper", "Var p", "paper", "mode"], rows))
+    return Result(verdicts, [path])
+
+
+def _formula(what: str, ours: float, paper: float) -> Row:
+    """Return the verdict on what the paper has a formula for."""
+    return near(what, ours, paper, RELATIVE * abs(paper), of="the paper's formula")
+
+
+def papers_total(n: int, rho: float) -> float:
+    """Return the paper's formula of T_i, in enough digits for powers that overflow."""
+    with localcontext(prec=60):
+        square = Decimal(rho) ** 2
+        power = (1 + square) ** n
+        return float(square / (1 + square) * power / (power - 1))
 
 
 def total(n: int, rho: float) -> float:
@@ -56,10 +84,11 @@ def total(n: int, rho: float) -> float:
     return product(n, rho).order_moments()[0] / n
 
 
-def total_si(options: Options) -> None:
+def total_si(options: Options) -> Result:
     """Draw T_i against rho."""
     rhos = np.geomspace(1e-4, 1, 41)
-    with drawing(options.out / "total_si.png") as (_, ((axes,),)):
+    path = options.out / "total_si.png"
+    with drawing(path) as (_, ((axes,),)):
         for n, (colour, style) in zip(SIZES, LINES, strict=False):
             totals = [total(n, rho) for rho in rhos]
             axes.loglog(rhos, totals, color=colour, linestyle=style, label=f"n = {n:,}")
@@ -72,13 +101,24 @@ def total_si(options: Options) -> None:
     ]
     print("total_si: T_i of f = x_1 ⋯ x_n; the paper's approximation rho²/(1 + rho²) holds where n rho² is large")
     print(table(["rho", "", *(f"n = {n:,}" for n in SIZES), "approximation"], rows))
+    cases = itertools.product((1e-4, 1e-2, 1.0), SIZES)
+    verdicts = [_formula(f"T_i, n = {n:,}, ρ = {rho:g}", total(n, rho), papers_total(n, rho)) for rho, n in cases]
+    for rho in (1e-4, 1e-2, 1e-1, 1.0):
+        ratio, what = (
+            total(10_000, rho) / total(100, rho),
+            "“independent of n …, observed for k ~ 100”: T_i(10,000) / T_i(100)",
+        )
+        because = "it takes n ρ² large, not n alone"
+        verdicts.append(claim(f"{what}, ρ = {rho:g}", abs(ratio - 1) < 0.01, "1 ± 0.01", ours=ratio, because=because))
+    return Result(verdicts, [path])
 
 
-def polyn(options: Options) -> None:
+def polyn(options: Options) -> Result:
     """Draw S(n, T), n and T up to 100, rho = 1/2."""
     rho = 0.5
     explained = [product(n, rho).explained() for n in range(1, N + 1)]
-    with drawing(options.out / "polyn.png", size=(5.4, 3.4)) as (figure, ((axes,),)):
+    path = options.out / "polyn.png"
+    with drawing(path, size=(5.4, 3.4)) as (figure, ((axes,),)):
         scale = _scale_of_orders()
         for T in range(1, N):
             sizes = np.arange(T, N + 1)
@@ -93,6 +133,19 @@ def polyn(options: Options) -> None:
     ]
     print(f"polyn: S(n, T), what the orders up to T explain of f = x_1 ⋯ x_n, rho = {rho:g}")
     print(table(["T", "", *(f"n = {n}" for n in wanted)], rows))
+    verdicts = [
+        _formula(f"S(n, T), n = {n}, T = {T}", explained[n - 1][T - 1], papers_explained(n, T))
+        for n, T in ((10, 2), (50, 10), (100, 10), (100, 20), (100, 30))
+    ]
+    rising = all((np.diff(values) >= 0).all() for values in explained)
+    verdicts.append(claim("“increasing T increases the explained variance”", rising, "for every n"))
+    return Result(verdicts, [path])
+
+
+def papers_explained(n: int, T: int) -> float:
+    """Return the sum of the paper's p{k} up to T at rho = 1/2, from whole numbers."""
+    terms = [math.comb(n, k) * 4 ** (n - k) for k in range(1, n + 1)]
+    return sum(terms[:T]) / sum(terms)
 
 
 def _scale_of_orders() -> Any:
@@ -108,10 +161,11 @@ def least_orders(rho: float) -> list[int]:
     return [product(n, rho).order_for(FRACTION) for n in range(1, N + 1)]
 
 
-def polyn2(options: Options) -> None:
+def polyn2(options: Options) -> Result:
     """Draw the least T with S(n, T) >= .9."""
     found = {rho: least_orders(rho) for rho in RHOS}
-    with drawing(options.out / "polyn2.png") as (_, ((axes,),)):
+    path = options.out / "polyn2.png"
+    with drawing(path) as (_, ((axes,),)):
         sizes = np.arange(1, N + 1)
         for rho, colour, marker in zip(RHOS, shades(len(RHOS)), MARKERS, strict=True):
             axes.step(
@@ -124,6 +178,13 @@ def polyn2(options: Options) -> None:
     rows = [[f"{rho:g}", "", *(str(found[rho][n - 1]) for n in wanted)] for rho in RHOS]
     print(f"polyn2: least T with S(n, T) >= {FRACTION:g} for f = x_1 ⋯ x_n")
     print(table(["rho", "", *(f"n = {n}" for n in wanted)], rows))
+    return Result(
+        [
+            near(f"least T, n = {N}, ρ = {rho:g}", found[rho][-1], None, 0, target=least, of="the specification's")
+            for rho, least in LEAST.items()
+        ],
+        [path],
+    )
 
 
 def linear_model(rho: float, mu: float) -> SymmetricPolynomial:
@@ -131,26 +192,40 @@ def linear_model(rho: float, mu: float) -> SymmetricPolynomial:
     return SymmetricPolynomial(N, N, mu, rho * mu)
 
 
-def linearprob(options: Options) -> None:
+def linearprob(options: Options) -> Result:
     """Draw q{k} of the sum of all products, beside p{k}."""
-    rows = []
-    with drawing(options.out / "linearprob.png", (1, 3), (9.6, 3.2)) as (_, axes):
+    rows, verdicts, path = [], [], options.out / "linearprob.png"
+    with drawing(path, (1, 3), (9.6, 3.2)) as (_, axes):
         for rho, place in zip(LINEAR_RHOS, axes[0], strict=True):
             p = product(N, rho)
             for mu, (colour, style) in zip(MEANS, LINES, strict=False):
                 q = linear_model(rho, mu)
                 place.plot(*_curve(q.order_shares()), color=colour, linestyle=style, label=f"q, μ = {mu:g}")
                 rows.append(_linear_row(rho, mu, q, p))
+                verdicts += _linear_verdicts(rho, mu, q, p)
             place.plot(*_curve(p.order_shares()), color="0.35", linewidth=1.0, label="p (μ → ∞)")
             place.set(title=f"ρ = {rho:g}", xlabel="order k of the components", xlim=(0, N), ylim=(0, None))
         axes[0, 0].set(ylabel="q{k}, p{k} (share of the variance)")
         axes[0, 0].legend(title=f"n = {N}")
     print(f"linearprob: q of E_n, the sum of all products of n = {N} variables, and p of the product of all; tau < rho")
     print(table(["rho", "mu", "tau", "E q", "E p", "q{1}", "p{1}", "q <= p from k", "least T for q", "for p"], rows))
+    return Result(verdicts, [path], notes=["The paper does not say which mean μ its figures have: here three."])
 
 
 def _curve(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.arange(1, len(shares) + 1), shares
+
+
+def _linear_verdicts(rho: float, mu: float, q: SymmetricPolynomial, p: Product) -> list[Row]:
+    """Return the verdicts on the paper's formula of q{k}, and on its words."""
+    where, tau = f"ρ = {rho:g}, μ = {mu:g}", rho * mu / (1 + mu)
+    mine = [float(f.order_shares()[0]) for f in (q, p)]
+    first = N * tau**2 / math.expm1(N * math.log1p(tau**2))
+    rows = [_formula(f"q{{1}}, {where}", mine[0], first)]
+    if tau < 1:
+        what = f"“when τ < 1, q{{k}} > p{{k}} for k ≪ n”: q{{1}} / p{{1}}, {where}"
+        rows.append(claim(what, mine[0] > mine[1], "above 1", ours=mine[0] / mine[1]))
+    return rows
 
 
 def _linear_row(rho: float, mu: float, q: SymmetricPolynomial, p: Product) -> Sequence[str]:

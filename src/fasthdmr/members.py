@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from fasthdmr._progress import progress
 from fasthdmr.forest import Forest
 from fasthdmr.loaders import load_forest
 
@@ -59,6 +60,12 @@ def fit_member(member: Any, X: NDArray[Any], y: Any, sample_weight: Any) -> Any:
             "and pass it fitted."
         )
     return clone(member).fit(X, y, sample_weight=sample_weight)
+
+
+def fit_members(members: Sequence[Any], X: NDArray[Any], y: Any, sample_weight: Any, *, verbose: int = 0) -> list[Any]:
+    """Return the models, fitted clones in place of those that are not fitted."""
+    each = progress(members, "fitting models", total=len(members), verbose=verbose)
+    return [member if is_fitted(member) else fit_member(member, X, y, sample_weight) for member in each]
 
 
 def load_members(members: Sequence[Any], n_features: int, feature_names: Sequence[str] | None) -> list[Forest]:

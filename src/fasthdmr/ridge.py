@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import svd
 
 from fasthdmr import _core
+from fasthdmr._progress import progress
 from fasthdmr._threads import one_blas_thread
 
 Floats = NDArray[np.float64]
@@ -50,7 +51,7 @@ def ridge_path(triangle: Floats, alphas: Floats) -> Floats:
     return np.vstack([means[-1] - means[1:-1] @ coef, coef])
 
 
-def cross_validate(folds: Floats, alphas: Floats) -> Floats:
+def cross_validate(folds: Floats, alphas: Floats, *, verbose: int = 0) -> Floats:
     """Return the sum of squared errors on left-out folds for every penalty.
 
     Parameters
@@ -58,6 +59,8 @@ def cross_validate(folds: Floats, alphas: Floats) -> Floats:
     folds : ndarray of shape (K, b + 2, b + 2)
         The triangle of (1, B, y) of each fold.
     alphas : ndarray of shape (L,)
+    verbose : int
+        Whether a long run shows its progress.
 
     Returns
     -------
@@ -65,7 +68,8 @@ def cross_validate(folds: Floats, alphas: Floats) -> Floats:
     """
     errors = np.zeros(len(alphas))
     with one_blas_thread():
-        for fold, rest in zip(folds, _all_but_one(folds), strict=True):
+        pairs = zip(folds, _all_but_one(folds), strict=True)
+        for fold, rest in progress(pairs, "cross-validation", total=len(folds), verbose=verbose):
             coef = ridge_path(rest, alphas)
             contrast = np.vstack([-coef, np.ones(len(alphas))])  # (1, B, y) times it: y minus what is predicted
             errors += np.square(fold @ contrast).sum(axis=0)

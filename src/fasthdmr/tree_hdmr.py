@@ -18,7 +18,7 @@ from fasthdmr.decomposition import assemble
 from fasthdmr.dictionary import Dictionary, Subspace, TreeDictionary
 from fasthdmr.forest import Forest, Sorting
 from fasthdmr.hierarchy import Solution, solve
-from fasthdmr.members import as_members, fit_member, is_fitted, load_members, variable_names
+from fasthdmr.members import as_members, fit_members, is_fitted, load_members, variable_names
 from fasthdmr.product import Kept, solve_product
 from fasthdmr.ridge import DEFAULT_ALPHAS, cross_validate, fold_numbers, ridge_path
 from fasthdmr.sample import Sample
@@ -75,7 +75,7 @@ class TreeHDMR(BaseHDMR):
     random_state : int, RandomState or None
         For the models that `estimators=None` stands for.
     verbose : int
-        Whether to print how long each stage took.
+        Whether to print how long each stage took, and to show the progress of what takes long (with tqdm).
 
     Attributes
     ----------
@@ -198,20 +198,17 @@ class TreeHDMR(BaseHDMR):
         """
         members = as_members(self.estimators, self.random_state)
         ridge = self._check_parameters(len(members))
-        unfitted = [not is_fitted(member) for member in members]
         reasons = {
             "combine='ridge'": ridge,
             "normalise='data'": self.normalise == "data",
-            "models that are not fitted": any(unfitted),
+            "models that are not fitted": not all(map(is_fitted, members)),
         }
         numeric = ridge or self.normalise == "data"
         needed_for = next((reason for reason, applies in reasons.items() if applies), "")
         X, y = self._check_data(X, y, numeric=numeric, needed_for=needed_for)
         weights = check_weights(sample_weight, X)
         started = time.perf_counter()
-        self.estimators_ = [
-            fit_member(member, X, y, weights) if new else member for member, new in zip(members, unfitted, strict=True)
-        ]
+        self.estimators_ = fit_members(members, X, y, weights, verbose=self.verbose)
         started = self._tell("models fitted", started)
         names_in = getattr(self, "feature_names_in_", None)
         self.forests_ = load_members(self.estimators_, X.shape[1], names_in)
@@ -302,7 +299,7 @@ class TreeHDMR(BaseHDMR):
     def _ridge(self, triangle: Floats, triangles: Floats) -> tuple[Floats, float]:
         """Return intercept and coefficients against y, and the penalty of the least error on left-out folds."""
         alphas = self._alphas()
-        best = int(np.argmin(cross_validate(triangles, alphas))) if len(alphas) > 1 else 0
+        best = int(np.argmin(cross_validate(triangles, alphas, verbose=self.verbose))) if len(alphas) > 1 else 0
         return ridge_path(triangle, alphas[best : best + 1])[:, 0], float(alphas[best])
 
     def _alphas(self) -> Floats:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fasthdmr._progress import progress
 from fasthdmr._threads import n_threads
 from fasthdmr.chisquare.probabilities import check_positive, check_probabilities, is_uniform
 
@@ -41,7 +42,9 @@ class Simulation:
     hdmr: NDArray[np.float64]
 
 
-def simulate(p: Any, n: int, n_runs: int, *, random_state: Any = None, n_jobs: int | None = None) -> Simulation:
+def simulate(
+    p: Any, n: int, n_runs: int, *, random_state: Any = None, n_jobs: int | None = None, verbose: int = 0
+) -> Simulation:
     """Return both statistics of `n_runs` samples of n draws from p.
 
     Memory does not grow with n_runs * n. The result for a seed does not depend on `n_jobs`, and the first runs are the
@@ -59,6 +62,8 @@ def simulate(p: Any, n: int, n_runs: int, *, random_state: Any = None, n_jobs: i
     random_state : None, int, RandomState, Generator or SeedSequence
     n_jobs : int or None
         The number of threads; None means 1.
+    verbose : int
+        Whether a long run shows its progress (with tqdm).
 
     Returns
     -------
@@ -77,12 +82,13 @@ def simulate(p: Any, n: int, n_runs: int, *, random_state: Any = None, n_jobs: i
     starts = range(0, n_runs, chunk_runs)
     sizes = [min(chunk_runs, n_runs - start) for start in starts]
     seeds = _seed_sequence(random_state).spawn(len(sizes))
+    shown = partial(progress, description="simulation", total=len(sizes), verbose=verbose)
     threads = min(n_threads(n_jobs), len(sizes))
     if threads == 1:
-        parts = list(map(sample, seeds, sizes))
+        parts = list(shown(map(sample, seeds, sizes)))
     else:
         with ThreadPoolExecutor(threads) as pool:
-            parts = list(pool.map(sample, seeds, sizes))
+            parts = list(shown(pool.map(sample, seeds, sizes)))
     chi2, hdmr = np.concatenate(parts, axis=1)
     return Simulation(chi2, hdmr)
 

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._indexing import _safe_assign
 
+from fasthdmr._progress import progress
+
 Floats = NDArray[np.float64]
 
 
 def brute_average(
-    output: Callable[[Any], Floats], X: Any, weights: Floats | None, columns: Sequence[int], values: Sequence[Any]
+    output: Callable[[Any], Floats],
+    X: Any,
+    weights: Floats | None,
+    columns: Sequence[int],
+    values: Sequence[Any],
+    *,
+    verbose: int = 0,
 ) -> Floats:
     """Evaluate the model at all rows for every point of the grid.
 
@@ -28,6 +37,8 @@ def brute_average(
         The columns that are set.
     values : sequence of ndarray
         The values of each; of a column of numbers, float64.
+    verbose : int
+        Whether a long run shows its progress.
 
     Returns
     -------
@@ -38,7 +49,8 @@ def brute_average(
         if axis.dtype.kind == "f":
             rows = _with_float_column(rows, column)
     averages = []
-    for point in product(*values):
+    n_points = prod(map(len, values))
+    for point in progress(product(*values), "partial dependence", total=n_points, verbose=verbose):
         for column, value in zip(columns, point, strict=True):
             rows = _assign(rows, column, value)
         averages.append(np.average(output(rows), axis=0, weights=weights))

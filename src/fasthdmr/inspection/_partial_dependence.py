@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import product
 from typing import Any, Literal
 
@@ -45,6 +46,7 @@ def partial_dependence(
     grid_resolution: int = 100,
     custom_values: Mapping[Any, Any] | None = None,
     n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> Bunch:
     """Partial dependence of features.
 
@@ -84,6 +86,8 @@ def partial_dependence(
         From a feature to the values where the partial dependence is computed, in place of the grid.
     n_jobs : int or None
         Threads for tree ensembles and projections; None means 1. Results do not depend on it.
+    verbose : int
+        Whether the brute force, where it takes long, shows its progress (with tqdm).
 
     Returns
     -------
@@ -142,6 +146,7 @@ def partial_dependence(
         grid_resolution=grid_resolution,
         custom_values=custom_values,
         n_jobs=n_jobs,
+        verbose=verbose,
     )[0]
 
 
@@ -159,6 +164,7 @@ def partial_dependences(
     grid_resolution: int = 100,
     custom_values: Mapping[Any, Any] | None = None,
     n_jobs: int | None = None,
+    verbose: int = 0,
 ) -> list[Bunch]:
     """Partial dependence of many sets of features: of tree ensembles, all in one pass over the rows.
 
@@ -171,7 +177,7 @@ def partial_dependences(
         `sklearn.inspection.PartialDependenceDisplay.from_estimator`, e.g. `[0, 1, (0, 1)]`.
     kind, sample_weight, categorical_features, feature_names, response_method
         As for `partial_dependence`.
-    percentiles, grid_resolution, custom_values, n_jobs
+    percentiles, grid_resolution, custom_values, n_jobs, verbose
         As for `partial_dependence`.
 
     Returns
@@ -211,7 +217,7 @@ def partial_dependences(
     )
     sets = [options.subspace(features) for features in feature_sets]
     grid = {column: options.values(X, column) for column in sorted({column for u in sets for column in u})}
-    average = _conditional if kind == "conditional" else _marginal
+    average = _conditional if kind == "conditional" else partial(_marginal, verbose=verbose)
     averages = average(output, X, weights, sets, grid, n_threads(n_jobs))
     return [
         Bunch(grid_values=[grid[column].copy() for column in u], average=values)
@@ -243,6 +249,8 @@ def _marginal(
     sets: Sequence[Columns],
     grid: Mapping[int, NDArray[Any]],
     threads: int,
+    *,
+    verbose: int,
 ) -> list[Floats]:
     """Average by trees where the output is a sum of them, else by brute force."""
     forest = _forest_of(output)
@@ -252,7 +260,7 @@ def _marginal(
         averages = dict(zip(fast, _by_trees(forest, X, weights, fast, grid, threads), strict=True))
     for u in sets:
         if u not in averages:
-            averages[u] = brute_average(output, X, weights, u, [grid[column] for column in u])
+            averages[u] = brute_average(output, X, weights, u, [grid[column] for column in u], verbose=verbose)
     return [averages[u] for u in sets]
 
 
