@@ -16,13 +16,15 @@ from fasthdmr import chisquare
 from fasthdmr.chisquare import _kernels, simulation
 
 SMALL = [1, 2, 4]
-# The alias table with sums by draws and by cells, in 64 and 32 bits a draw; and binomials.
+# The alias table with sums by draws and by cells, in 64 and 32 bits a draw; binomials; for uniform p, occupancy.
 METHODS = ["sparse", "dense", "wide", "binomials"]
+BOTH = [(method, law) for method in METHODS for law in ("uniform", "skewed")] + [("occupancy", "uniform")]
 
 
 @pytest.fixture
 def method(request, monkeypatch):
     """Force a method."""
+    monkeypatch.setattr(simulation, "uses_occupancy", lambda n, k: request.param == "occupancy")
     monkeypatch.setattr(simulation, "_DRAWS_PER_BINOMIAL", 0 if request.param == "binomials" else 1000)
     monkeypatch.setattr(simulation, "_CELLS_PER_DRAW", 0 if request.param == "sparse" else 1000)
     monkeypatch.setattr(simulation, "_LEAST_OF_HALVES", 2.0 if request.param == "wide" else 0.0)
@@ -44,11 +46,10 @@ def test_alias_table_holds_the_probabilities(k):
     assert np.abs(table(_kernels.alias_table(p), k) - p).max() < 2**-31
 
 
-@pytest.mark.parametrize("method", METHODS, indirect=True)
-@pytest.mark.parametrize("weights", [(1, 1, 1), SMALL], ids=["uniform", "skewed"])
-def test_every_outcome_is_as_frequent_as_it_should_be(method, weights):
+@pytest.mark.parametrize(("method", "law"), BOTH, indirect=["method"])
+def test_every_outcome_is_as_frequent_as_it_should_be(method, law):
     """All pairs (chi2, hdmr) that 4 draws from 3 categories can give."""
-    n, n_runs = 4, 200_000
+    n, n_runs, weights = 4, 200_000, [1, 1, 1] if law == "uniform" else SMALL
     p = [Fraction(w, sum(weights)) for w in weights]
     expected = {}
     for probability, chi2, hdmr in outcomes(p, n):
@@ -64,10 +65,9 @@ def test_every_outcome_is_as_frequent_as_it_should_be(method, weights):
     assert fit.pvalue > 1e-3
 
 
-@pytest.mark.parametrize("method", METHODS, indirect=True)
-@pytest.mark.parametrize("alpha", [0.0, 0.5])
-def test_moments_are_the_exact_ones(method, alpha):
-    p, n, n_runs = chisquare.power_law(300, alpha), 400, 20_000
+@pytest.mark.parametrize(("method", "law"), BOTH, indirect=["method"])
+def test_moments_are_the_exact_ones(method, law):
+    p, n, n_runs = chisquare.power_law(300, 0.0 if law == "uniform" else 0.5), 400, 20_000
     exact = chisquare.moments(p, n)
     found = chisquare.simulate(p, n, n_runs, random_state=3)
     for values, variance in [(found.chi2, exact.variance_chi2), (found.hdmr, exact.variance_hdmr)]:
@@ -82,6 +82,20 @@ def test_both_methods_have_one_law():
     samples.append(simulation._by_binomials(p, 60, np.random.SeedSequence(2), 20_000))
     for alias, binomials in zip(*samples, strict=True):
         assert stats.ks_2samp(alias, binomials).pvalue > 1e-3
+
+
+@pytest.mark.parametrize(("k", "n"), [(2500, 5000), (40, 6000), (10**6, 1000), (1, 7), (2, 1)])
+def test_occupancy_has_the_law_of_single_draws(k, n):
+    """Few and many draws a category; with one category or one draw there is nothing to vary."""
+    p = np.full(k, 1 / k)
+    samples = [
+        sampler(np.random.SeedSequence(s), 5_000)[1]
+        for s, sampler in enumerate([simulation._by_occupancy(k, n), simulation._by_alias(p, n)])
+    ]
+    if min(k, n) == 1:
+        assert_close(*samples)
+    else:
+        assert stats.ks_2samp(*samples).pvalue > 1e-3
 
 
 def test_counts_above_16_bits():
@@ -153,7 +167,7 @@ def test_nothing_is_written_to_disk(tmp_path):
     run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "9"
     kernels = [kernel for kernel in vars(_kernels).values() if hasattr(kernel, "py_func")]
-    assert len(kernels) == 7
+    assert len(kernels) == 8
     assert all(kernel.stats.cache_path is None for kernel in kernels)
 
 

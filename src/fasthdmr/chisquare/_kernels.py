@@ -187,3 +187,46 @@ def simulate_sparse(
         for c in touched:
             counts[c] = 0
         sums[run, 0], sums[run, 1] = total, squares
+
+
+@njit(nogil=True)
+def simulate_occupancy(
+    generator: np.random.Generator, hazard: NDArray[np.float64], k: int, n: int, sums: NDArray[np.float64]
+) -> None:
+    """Do the same for uniform p without counts of categories: only how many of them have each count matters.
+
+    Counts of independent Poisson laws of mean n / k are a uniform sample of as many draws as they add up to: it is made
+    one of n draws by draws into random categories, or by taking random draws back. hazard[c] is the probability that a
+    count of c or more is c; its last entry is 1.
+    """
+    top = len(hazard)
+    having = np.empty(top + 1, np.int64)  # categories with each count; the last place is for draws that are added
+    for run in range(len(sums)):
+        rest, drawn = k, 0
+        having[:] = 0
+        for count in range(top):
+            if rest == 0:
+                break
+            having[count] = generator.binomial(rest, hazard[count]) if count + 1 < top else rest
+            rest -= having[count]
+            drawn += count * having[count]
+        while drawn < n:
+            left, count = generator.random() * k, 0
+            while count < top - 1 and left >= having[count]:
+                left -= having[count]
+                count += 1
+            having[count] -= 1
+            having[count + 1] += 1
+            drawn += 1
+        while drawn > n:
+            left, count = generator.random() * drawn, 1
+            while count < top and left >= count * having[count]:
+                left -= count * having[count]
+                count += 1
+            having[count] -= 1
+            having[count - 1] += 1
+            drawn -= 1
+        squares = 0
+        for count in range(1, top + 1):
+            squares += count * count * having[count]
+        sums[run, 0], sums[run, 1] = n, squares

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from fasthdmr._progress import progress
 from fasthdmr._threads import n_threads
@@ -18,9 +19,14 @@ from fasthdmr.chisquare.probabilities import check_positive, check_probabilities
 # Runs are cut into chunks by n and k alone, one random stream each, so that results do not depend on threads.
 _CHUNK_DRAWS = 1 << 21
 _CHUNK_CELLS = 1 << 18
+_CHUNK_OCCUPANCIES = 1 << 11
 _CHUNK_RUNS = 1 << 16
 # A binomial costs as much as so many draws from the alias table: NumPy's takes 70 to 80 ns there, a draw 1.2 ns.
 _DRAWS_PER_BINOMIAL = 64
+# So much costs a draw that is added to a sample of Poisson counts, or taken back; about sqrt(n) are.
+_DRAWS_PER_CORRECTION = 6
+# No count of a category is less likely: it would occur once in 1e18 categories.
+_LEAST_OF_POISSON = 2.0**-60
 # A pass over all counts pays where there are at most so many cells a draw.
 _CELLS_PER_DRAW = 1
 # A draw takes 64 random bits, or 32 where all probabilities are at least this: they are met to 2^-33, 2^-17 of them.
@@ -49,7 +55,8 @@ def simulate(
 
     Memory does not grow with n_runs * n. The result for a seed does not depend on `n_jobs`, and the first runs are the
     same whatever `n_runs` is. Draws come from an alias table, or, where n is much larger than the number of
-    categories, as a whole from conditional binomials.
+    categories, as a whole from conditional binomials; where p is uniform, the numbers of categories with 0, 1, 2, …
+    draws are sampled instead, which is all that the statistics depend on.
 
     Parameters
     ----------
@@ -112,8 +119,31 @@ def uses_binomials(n: int, k: int) -> bool:
     return n > _DRAWS_PER_BINOMIAL * k or max(n, k) >= 1 << 32
 
 
+def uses_occupancy(n: int, k: int) -> bool:
+    """Say whether, for uniform p, to sample how many categories have each count costs less than other methods.
+
+    Parameters
+    ----------
+    n, k : int
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> uses_occupancy(5000, 2500), uses_occupancy(50, 2500), uses_occupancy(10**6, 10)
+    (True, False, False)
+    """
+    binomials = stats.poisson.isf(1 / k, n / k) + 2  # down to the largest count that any category has
+    cost = _DRAWS_PER_BINOMIAL * binomials + _DRAWS_PER_CORRECTION * np.sqrt(n)
+    return bool(cost < min(n, _DRAWS_PER_BINOMIAL * k))
+
+
 def _sampler(p: NDArray[np.float64], n: int) -> tuple[Sampler, int]:
     """Return the method, and how many runs make a chunk."""
+    if is_uniform(p) and uses_occupancy(n, len(p)):
+        return _by_occupancy(len(p), n), min(_CHUNK_RUNS, _CHUNK_OCCUPANCIES)
     if uses_binomials(n, len(p)):
         return partial(_by_binomials, p, n), max(1, min(_CHUNK_RUNS, _CHUNK_CELLS // len(p)))
     return _by_alias(p, n), max(1, min(_CHUNK_RUNS, _CHUNK_DRAWS // n))
@@ -127,6 +157,32 @@ def _by_binomials(p: NDArray[np.float64], n: int, seed: np.random.SeedSequence, 
     counts -= n * p
     chi2 = np.einsum("rc,rc,c->r", counts, counts, 1 / (n * p))
     return np.stack([chi2, chi2 - first])
+
+
+def _by_occupancy(k: int, n: int) -> Sampler:
+    """Return the sampler of the numbers of categories that have each count."""
+    from fasthdmr.chisquare import _kernels  # Numba takes a second to import
+
+    law = stats.poisson(n / k)
+    counts = np.arange(n / k + 12 * np.sqrt(n / k) + 60)  # isf has not the range: it goes by 1 minus the probability
+    at_least = law.sf(counts - 1)
+    likely = at_least >= _LEAST_OF_POISSON
+    hazard = np.append((law.pmf(counts[likely]) / at_least[likely]).clip(max=1.0), 1.0)
+
+    def sample(seed: np.random.SeedSequence, n_runs: int) -> NDArray[np.float64]:
+        """Return chi2 and hdmr, (2, n_runs)."""
+        sums = np.empty((n_runs, 2))
+        _kernels.simulate_occupancy(np.random.Generator(np.random.PCG64(seed)), hazard, k, n, sums)
+        return _statistics(sums, n, k, k)
+
+    return sample
+
+
+def _statistics(sums: NDArray[np.float64], n: int, k: int, scale: int) -> NDArray[np.float64]:
+    """Return chi2 and hdmr, (2, n_runs), from sum N w and sum N^2 w, where 1/p is scale times w."""
+    S, squares = sums.T * scale
+    hdmr = (squares - S) / n - n + k
+    return np.stack([hdmr + (S / n - k), hdmr])
 
 
 def _by_alias(p: NDArray[np.float64], n: int) -> Sampler:
@@ -147,9 +203,7 @@ def _by_alias(p: NDArray[np.float64], n: int) -> Sampler:
         numbers: NDArray[Any] = np.empty(_kernels.LANES, np.uint64)
         halves = numbers.view(np.uint32) if narrow else None
         kernel(state, numbers, halves, table, inverse, np.zeros(k, width), n, sums)
-        S, squares = sums.T * (k if uniform else 1)
-        hdmr = (squares - S) / n - n + k
-        return np.stack([hdmr + (S / n - k), hdmr])
+        return _statistics(sums, n, k, k if uniform else 1)
 
     return sample
 
