@@ -88,7 +88,8 @@ def test_out_holds_table_and_pictures(folder, capsys, model):
     indices = fasthdmr.TreeHDMR(model, order=1).fit(X).sensitivity_
     assert all(len(u) == 1 for u in indices.subspaces)
     table = pd.read_csv(directory / "indices.csv")
-    assert list(table.columns) == ["subspace", "names", "order", "Sa", "Sb", "S", "ST", "R"]
+    columns = ["subspace", "names", "order", "Sa", "Sb", "S", "ST", "R"]
+    assert list(table.columns) == [*columns, *(f"{name}_conf" for name in columns[3:])]
     assert_close(table["S"], indices.S)
     content = json.loads((directory / "indices.json").read_text(encoding="utf-8"))
     assert_close([row["S"] for row in content["indices"]], indices.S)
