@@ -9,8 +9,9 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csc_array, eye_array
 
-from fasthdmr.dictionary import Dictionary, Subspace
+from fasthdmr.dictionary import Dictionary, ExtendedDictionary, Subspace, TreeDictionary
 from fasthdmr.fourier import FourierSeries, project
 from fasthdmr.hierarchy import Solution
 from fasthdmr.sample import Sample
@@ -254,6 +255,21 @@ class Decomposition:
             for k, s in enumerate(self.solutions)
         ]
         return columns[0] if self.output_names is None else np.column_stack(columns)
+
+    def columns_of(self, variable: int, values: Floats) -> Floats:
+        """Return the columns that components of one variable are made of, at its values, (N,): (N, m)."""
+        rows = self.dictionary.embed((variable,), values[:, None])
+        blocks = [np.zeros((len(rows), 0))]
+        for k, s in enumerate(self.solutions):
+            if (variable,) not in s.subspaces:
+                continue
+            first = 1 + (self.dictionary.n_given[k] if isinstance(self.dictionary, ExtendedDictionary) else 0)
+            used = s.weights[:, [s.subspaces.index((variable,))]].indices
+            unit = csc_array(eye_array(s.weights.shape[0], format="csc")[:, used[used >= first]])
+            blocks.append(self.dictionary.evaluate(rows, k, unit, 1))
+            if not isinstance(self.dictionary, TreeDictionary):
+                break  # all outputs have the same
+        return np.hstack(blocks)
 
     def marginal(self, variable: int) -> tuple[Floats, Floats] | None:
         """Return the sampled values of a variable and their weights, each (S,), or None without a sample."""
