@@ -11,7 +11,7 @@ from sklearn.svm import SVR
 from tolerance import assert_close
 
 from fasthdmr import HDMR, KernelHDMR, TreeHDMR
-from fasthdmr.plotting import ComponentDisplay, SensitivityDisplay
+from fasthdmr.plotting import ComponentDisplay, SensitivityDisplay, WaterfallDisplay
 
 mpl.use("Agg")
 
@@ -183,6 +183,7 @@ def test_names_are_no_formulas():
         ComponentDisplay.from_estimator(hdmr, [(0, 1)], kind="surface"),
         SensitivityDisplay.from_estimator(hdmr),
         SensitivityDisplay.from_estimator(hdmr, kind="matrix"),
+        WaterfallDisplay.from_estimator(hdmr, X.iloc[0]),
     ]
     for display in displays:
         display.figure_.canvas.draw()  # a formula that cannot be parsed is an error
