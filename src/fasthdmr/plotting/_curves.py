@@ -47,6 +47,7 @@ def _curve(drawn: Drawn, variable: Variable, axes: Any) -> None:
         shared.label_strip(axes, edges, "x")
     axes.plot(x, values, color=shared.DARK, linewidth=1.8)
     axes.set_xlim(edges[0], edges[-1])
+    axes.locator_params(axis="x", nbins=6)
 
 
 def _bars(drawn: Drawn, variable: Variable, axes: Any) -> None:

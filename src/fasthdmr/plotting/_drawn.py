@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fasthdmr.plotting._shared import level_name
 from fasthdmr.sample import Sample
 
 Floats = NDArray[np.float64]
@@ -75,7 +76,7 @@ class Variable:
         centres = (edges[1:] + edges[:-1]) / 2
         if self.has_missing:
             centres = np.delete(centres, -2)
-        return centres, values, ["missing" if np.isnan(value) else f"{value:.4g}" for value in values]
+        return centres, values, [level_name(value) for value in values]
 
     def shares(self) -> Floats:
         """Return the weight of each distinct value, missing ones included, as a share of that of all rows."""
@@ -114,7 +115,7 @@ class Drawn:
         """The variables, in the order of the subspace."""
         component = self.component
         sample = getattr(getattr(component, "_source", None), "sample", None)
-        if not isinstance(sample, Sample):  # a closed form has a law, no rows
+        if not isinstance(sample, Sample) or np.isinf(sample.n_effective):  # there is a law, and no rows
             sample = Sample(np.empty((0, max(component.subspace) + 1)), np.empty(0))
         present = sample.weights > 0
         return [
@@ -168,9 +169,8 @@ class Support:
 
 
 def support(x: Variable, y: Variable) -> Support | None:
-    """Return where two variables have rows, None where it is not known how they go together."""
-    # Quantiles of a Gaussian law side by side say nothing about pairs of values.
-    if x.rows.size == 0 or (_is_sorted(x.rows) and _is_sorted(y.rows)):
+    """Return where two variables have rows, None where there is a law and no rows."""
+    if x.rows.size == 0:
         return None
     count = int(np.clip(np.sqrt(x.rows.size) / 3, 3, _MAX_SUPPORT_CELLS))
     present = np.zeros((y.cells(count)[1].size, x.cells(count)[1].size), dtype=bool)
@@ -178,7 +178,3 @@ def support(x: Variable, y: Variable) -> Support | None:
     inside = (i >= 0) & (j >= 0)
     present[i[inside], j[inside]] = True
     return Support(x, y, count, present)
-
-
-def _is_sorted(values: Floats) -> bool:
-    return bool((np.diff(values) >= 0).all())

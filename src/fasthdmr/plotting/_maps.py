@@ -30,6 +30,7 @@ def draw_map(drawn: Drawn, axes: Any) -> None:
     if rows is not None:
         empty = _with_gaps(np.where(rows.present, np.nan, 1.0), x, y)
         _hatch(axes, x.cells(rows.count)[0], y.cells(rows.count)[0], empty)
+    axes.locator_params(nbins=6)
     for variable, edges, axis in ((x, x_edges, axes.xaxis), (y, y_edges, axes.yaxis)):
         if variable.levels is not None:
             centres, _, names = variable.levels_drawn()

@@ -39,6 +39,11 @@ def shorten(name: str, longest: int = _LONGEST_NAME) -> str:
     return name if len(name) <= longest else f"{name[:half]}…{name[1 - half :]}"
 
 
+def level_name(value: float) -> str:
+    """Return a value of a variable as text."""
+    return "missing" if np.isnan(value) else f"{value:.4g}"
+
+
 def subspace_label(names: Sequence[str]) -> str:
     """Return the variables of a subspace as one label."""
     return ", ".join(map(shorten, names))

@@ -132,7 +132,10 @@ class WaterfallDisplay:
         """Return the labels and the lengths of the bars, from top to bottom."""
         e = self.explanation
         labels = [
-            ", ".join(f"{shared.shorten(name)} = {value:.4g}" for name, value in zip(names, values, strict=True))
+            ", ".join(
+                f"{shared.shorten(name)} = {shared.level_name(value)}"
+                for name, value in zip(names, values, strict=True)
+            )
             for names, values in zip(e.variables, e.values, strict=True)
         ]
         hidden = len(labels) - _MAX_BARS
