@@ -50,8 +50,8 @@ class ComponentDisplay:
       side, where the estimator knows them;
     - a variable with at most 10 distinct values gets a bar a value, with the share of its rows, and rows without a
       value get a bar or mark of their own, "missing";
-    - hatched grey covers the parts of a map or surface that have no rows nearby (cells of a coarse grid): what the
-      component does there is extrapolation.
+    - grey, hatched on a map, covers what has no rows nearby (cells of a coarse grid): what the component does there is
+      extrapolation, and colours go only as far as elsewhere.
 
     Maps show what two variables do together beyond what each does alone; blue is below 0 and red above. Surfaces
     leave missing values out.
@@ -100,7 +100,7 @@ class ComponentDisplay:
 
         Parameters
         ----------
-        estimator : TreeHDMR, HDMR or function of `fasthdmr.analytic`
+        estimator : TreeHDMR, HDMR, KernelHDMR or function of `fasthdmr.analytic`
             Estimators fitted.
         subspaces : sequence of int, str, or tuple of int or str
             By index, such as ``[(0,), (0, 2)]``, or by name: ``["MedInc", ("Latitude", "Longitude")]``.

@@ -76,7 +76,7 @@ class SensitivityDisplay:
 
         Parameters
         ----------
-        estimator : TreeHDMR, HDMR or function of `fasthdmr.analytic`
+        estimator : TreeHDMR, HDMR, KernelHDMR or function of `fasthdmr.analytic`
             Estimators fitted.
         output : int or str, optional
             Index or name of the output; needed where there are several.
