@@ -2,6 +2,7 @@ import json
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import joblib
 import matplotlib as mpl
@@ -88,7 +89,8 @@ def test_out_holds_table_and_pictures(folder, capsys, model):
     indices = fasthdmr.TreeHDMR(model, order=1).fit(X).sensitivity_
     assert all(len(u) == 1 for u in indices.subspaces)
     table = pd.read_csv(directory / "indices.csv")
-    assert list(table.columns) == ["subspace", "names", "order", "Sa", "Sb", "S", "ST", "R"]
+    columns = ["subspace", "names", "order", "Sa", "Sb", "S", "ST", "R"]
+    assert list(table.columns) == [*columns, *(f"{name}_conf" for name in columns[3:])]
     assert_close(table["S"], indices.S)
     content = json.loads((directory / "indices.json").read_text(encoding="utf-8"))
     assert_close([row["S"] for row in content["indices"]], indices.S)
@@ -96,6 +98,14 @@ def test_out_holds_table_and_pictures(folder, capsys, model):
     assert_close(content["explained"], indices.explained())
     assert_close([content["variance"], content["residual"]], [indices.variance, indices.residual])
     assert (directory / "components.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_report_is_one_page(folder, capsys):
+    status, out, err = run(capsys, "decompose", "model.skops", "data.csv", "--report", "new/page.html")
+    assert (status, err) == (0, "")
+    assert out.endswith(f"Report: {Path('new') / 'page.html'}\n")
+    assert [path.name for path in (folder / "new").iterdir()] == ["page.html"]
+    assert ": Is a directory" in refused(capsys, "decompose", "model.skops", "data.csv", "--report", "new")
 
 
 def test_totals_missing_from_a_row_are_null(folder, capsys):
@@ -292,7 +302,7 @@ def test_demo(folder, capsys):
     status, out, err = run(capsys, "demo")
     assert (status, err) == (0, "")
     assert "bmi" in out and "of the model's variance" in out and "matter most" in out
-    names = ["components.png", "indices.csv", "indices.json", "indices.png"]
+    names = ["components.png", "indices.csv", "indices.json", "indices.png", "interactions.png"]
     assert sorted(path.name for path in (folder / "fasthdmr-demo").iterdir()) == names
 
 

@@ -12,8 +12,14 @@ from fasthdmr._optional import require
 def _cell(value: Any) -> str:
     if value is None:
         return "-"
+    if _is_interval(value):
+        return _cell(value[0]) + (" " * 8 if value[1] is None else f" ±{_cell(value[1])}")
     # Adding 0 turns the -0.0 of a rounded tiny negative into 0.0.
     return f"{round(value, 4) + 0.0:.4f}" if isinstance(value, float) else str(value)
+
+
+def _is_interval(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], float)
 
 
 def format_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]], footer: Sequence[Sequence[Any]] = ()) -> str:
@@ -23,7 +29,7 @@ def format_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]], footer: S
     ----------
     columns : sequence of str
     rows : sequence of rows
-        Floats get four decimals, `None` is written as "-".
+        Floats get four decimals, a pair of them is written "0.5000 ±0.0120" (the second may be None), `None` as "-".
     footer : sequence of rows
         Written below a rule.
 
@@ -41,7 +47,10 @@ def format_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]], footer: S
     """
     cells = [[_cell(value) for value in row] for row in [*rows, *footer]]
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
-    is_text = [any(isinstance(row[k], str | tuple) for row in [*rows, *footer]) for k in range(len(columns))]
+    is_text = [
+        any(isinstance(row[k], str | tuple) and not _is_interval(row[k]) for row in [*rows, *footer])
+        for k in range(len(columns))
+    ]
 
     def line(row: Sequence[str]) -> str:
         parts = zip(row, widths, is_text, strict=True)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from fasthdmr._threads import n_threads
 from fasthdmr.decomposition import Component, Decomposition
 from fasthdmr.dictionary import Subspace, as_subspace
+from fasthdmr.explanation import Explanation, as_row, explain
 from fasthdmr.sensitivity import Sensitivity
 
 Floats = NDArray[np.float64]
@@ -80,6 +81,38 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         """
         check_is_fitted(self)
         return self.decomposition_.component(as_subspace(variables, self.feature_names_))
+
+    def explain(self, x: Any, *, output: int | str | None = None) -> Explanation:
+        """Return the terms that make the black box's output at one row, the strongest first.
+
+        Parameters
+        ----------
+        x : array-like of shape (n,) or (1, n), one-row data frame, or Series
+        output : int or str, optional
+            Index or name of the output; needed where there are several.
+
+        Returns
+        -------
+        Explanation
+            f_0, the components at `x`, and the residual, which add up to the output; print it, or ``plot()`` it.
+
+        Raises
+        ------
+        ValueError
+            If `x` is not one row of the variables, or `output` none of the outputs.
+
+        Examples
+        --------
+        >>> import fasthdmr
+        >>> X, y = fasthdmr.datasets.make_ishigami(500, random_state=0)
+        >>> hdmr = fasthdmr.TreeHDMR(random_state=0).fit(X, y)
+        >>> explanation = hdmr.explain(X[0])
+        >>> total = explanation.intercept + explanation.contributions.sum() + explanation.residual
+        >>> bool(abs(total - explanation.output) < 1e-12)
+        True
+        """
+        row = self._rows(as_row(x))
+        return explain(self.decomposition_, row, output, n_threads(self.n_jobs))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns of `transform`: "x0", "x0 x1"; with several outputs "x0 x1[output]"."""

@@ -17,10 +17,8 @@ import sklearn.datasets
 from fasthdmr._model_file import load_model
 from fasthdmr._optional import require
 from fasthdmr.loaders import load_forest
-from fasthdmr.plotting import ComponentDisplay, SensitivityDisplay
+from fasthdmr.report import pictures, render
 from fasthdmr.tree_hdmr import TreeHDMR
-
-_PICTURED = 6
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -46,14 +44,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings(record=True) as caught:
             for category in (UserWarning, RuntimeWarning):
                 warnings.simplefilter("always", category)
+            arguments.caught = caught
             arguments.run(arguments)
-        for message in dict.fromkeys(str(warning.message) for warning in caught):
-            print("fasthdmr: warning:", " ".join(message.split()), file=sys.stderr)
+        for message in _messages(caught):
+            print("fasthdmr: warning:", message, file=sys.stderr)
     except (ValueError, TypeError, OSError, ImportError) as error:
         message = f"{error.filename}: {error.strerror}" if _is_about_a_file(error) else str(error)
         print("fasthdmr: error:", " ".join(message.split()), file=sys.stderr)
         return 2
     return 0
+
+
+def _messages(caught: Sequence[warnings.WarningMessage]) -> list[str]:
+    """Return warnings as lines, each once."""
+    return list(dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught))
 
 
 def _is_about_a_file(error: Exception) -> TypeGuard[OSError]:
@@ -81,6 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     decompose.add_argument("--target", metavar="COLUMN", help="the column to compare with; not a variable")
     decompose.add_argument("--order", type=_order, default=2, metavar="N", help="of the largest component, default 2")
     decompose.add_argument("--out", type=Path, metavar="DIR", help="write the table (csv, json) and pictures there")
+    decompose.add_argument("--report", type=Path, metavar="FILE.html", help="write all of it as one page to look at")
     decompose.add_argument("--trust", action="store_true", help="load files that can run code: only your own")
     decompose.set_defaults(run=_decompose)
     return parser
@@ -111,18 +116,53 @@ def _demo(arguments: argparse.Namespace) -> None:
 
 
 def _decompose(arguments: argparse.Namespace) -> None:
-    forest = load_forest(load_model(arguments.model, trust=arguments.trust))
+    model = load_model(arguments.model, trust=arguments.trust)
+    forest = load_forest(model)
     if arguments.target is not None and forest.n_outputs > 1:
         raise ValueError(f"--target is one column, but the model has several outputs ({forest.n_outputs}).")
     X, y = _read_rows(arguments.data, forest, arguments.target)
     hdmr = TreeHDMR(forest, order=arguments.order).fit(X)
     print(f"{forest.n_trees} trees, {X.shape[0]} rows, {X.shape[1]} variables\n")
     print(hdmr.sensitivity_)
-    print(f"\nR² of the components against the model: {hdmr.fidelity(X):.4f}")
+    scores = {"R² of the components against the model": f"{hdmr.fidelity(X):.4f}"}
     if y is not None:
-        print(f"R² of the components against {arguments.target}: {hdmr.score(X, y):.4f}")
+        scores[f"R² of the components against {arguments.target}"] = f"{hdmr.score(X, y):.4f}"
+    print("", *(f"{name}: {score}" for name, score in scores.items()), sep="\n")
     if arguments.out is not None:
         _write(hdmr, arguments.out)
+    if arguments.report is not None:
+        _report(arguments, model, hdmr, X, scores)
+
+
+def _report(arguments: argparse.Namespace, model: Any, hdmr: Any, X: Any, scores: dict[str, str]) -> None:
+    """Write the page."""
+    facts = {
+        "Model": arguments.model.name,
+        "Class": type(model).__name__,
+        "Trees": hdmr.forests_[0].n_trees,
+        "Data": arguments.data.name,
+        "Rows": X.shape[0],
+        "Variables": f"{X.shape[1]}: {', '.join(hdmr.feature_names_)}",
+        "Mean of the output, f₀": _numbers_as_text(hdmr.intercept_),
+        "Variance of the output": _numbers_as_text(hdmr.sensitivity_.variance),
+        **scores,
+    }
+    options = {f"--{name}": getattr(arguments, name) for name in ("target", "order", "trust")}
+    options |= {name: value for name, value in hdmr.get_params().items() if name != "estimators"}
+    page = render(
+        hdmr,
+        f"HDMR of {arguments.model.name}",
+        facts=facts,
+        options=options,
+        warnings=lambda: _messages(arguments.caught),
+    )
+    arguments.report.parent.mkdir(parents=True, exist_ok=True)
+    arguments.report.write_text(page, encoding="utf-8")
+    print(f"\nReport: {arguments.report}")
+
+
+def _numbers_as_text(values: Any) -> str:
+    return ", ".join(f"{value:.6g}" for value in np.atleast_1d(values))
 
 
 def _read_rows(path: Path, forest: Any, target: str | None) -> tuple[Any, Any]:
@@ -179,12 +219,8 @@ def _write(hdmr: Any, directory: Path) -> None:
     written = ["indices.csv", "indices.json"]
     for k in range(indices.n_outputs):
         suffix = f"_{k}" if indices.n_outputs > 1 else ""
-        strongest = [row[0] for row in indices.level_set("P", output=k) if row[2] <= 2][:_PICTURED]
-        displays: dict[str, Any] = {f"indices{suffix}.png": SensitivityDisplay.from_estimator(hdmr, output=k)}
-        if strongest:
-            displays[f"components{suffix}.png"] = ComponentDisplay.from_estimator(hdmr, strongest, output=k)
-        for name, display in displays.items():
-            display.figure_.savefig(directory / name, dpi=150)
+        for name, display in pictures(hdmr, k).items():
+            written.append(f"{name}{suffix}.png")
+            display.figure_.savefig(directory / written[-1], dpi=150)
             pyplot.close(display.figure_)
-        written += displays
     print(f"\nWritten to {directory}: {', '.join(written)}")

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csc_array, eye_array
 
-from fasthdmr.dictionary import Dictionary, Subspace
+from fasthdmr.dictionary import Dictionary, ExtendedDictionary, Subspace, TreeDictionary
 from fasthdmr.fourier import FourierSeries, project
 from fasthdmr.hierarchy import Solution
 from fasthdmr.sample import Sample
 from fasthdmr.sensitivity import Sensitivity
+from fasthdmr.uncertainty import Uncertainty
 
 Floats = NDArray[np.float64]
 
@@ -53,6 +55,7 @@ class Component:
     variance: float | Floats
     bounds: Floats | None
     _source: Source
+    _uncertainty: Uncertainty | None = None
 
     def __call__(self, values: ArrayLike) -> Floats:
         """Evaluate f_u.
@@ -72,10 +75,47 @@ class Component:
         ValueError
             If `values` has another number of columns.
         """
-        values = np.asarray(values, dtype=np.float64)
-        if values.ndim == 1 and len(self.subspace) == 1:
-            values = values[:, None]
-        return self._source.component_at(self.subspace, values)
+        return self._source.component_at(self.subspace, self._columns(values))
+
+    def standard_error(self, values: ArrayLike) -> Floats:
+        """Return the pointwise standard error of f_u, for a component of one variable.
+
+        It says how far f_u would move with another sample of as many rows, the black box staying as it is. Twice this
+        to either side makes a band that holds the component of all rows there are at about 95 % of the points.
+
+        Parameters
+        ----------
+        values : array-like of shape (N,) or (N, 1)
+
+        Returns
+        -------
+        ndarray of shape (N,) or (N, K)
+
+        Raises
+        ------
+        ValueError
+            If the component is of several variables, or its measure is no sample of rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fasthdmr import HDMR
+        >>> X = np.random.default_rng(0).uniform(-1, 1, size=(2000, 2))
+        >>> component = HDMR(lambda X: X[:, 0] + X[:, 0] * X[:, 1]).fit(X).component(0)
+        >>> bool((component.standard_error([-0.5, 0.0, 0.5]) < 0.05).all())
+        True
+        """
+        if len(self.subspace) > 1:
+            raise ValueError(
+                f"standard_error is for components of one variable, got {' '.join(self.names)}; the indices of all "
+                "components have intervals: sensitivity_.Sa_conf, .S_conf."
+            )
+        if self._uncertainty is None:
+            raise ValueError(
+                f"The measure of {self!r} is known, or its rows were not kept, so it has no standard error. Fit "
+                "HDMR, KernelHDMR or TreeHDMR with measure='empirical' to have one."
+            )
+        return self._uncertainty.standard_error(self.subspace, self._columns(values))
 
     def fourier(self, degree: int = 4) -> FourierSeries:
         """Return a smooth view: the projection on zero-mean Fourier series over the variable's range (spec 5).
@@ -101,6 +141,10 @@ class Component:
         if marginal is None:
             raise ValueError(f"Only a component of one variable has a Fourier series, got {' '.join(self.names)}.")
         return project(self, *marginal, degree)
+
+    def _columns(self, values: ArrayLike) -> Floats:
+        columns = np.asarray(values, dtype=np.float64)
+        return columns[:, None] if columns.ndim == 1 and len(self.subspace) == 1 else columns
 
     def __repr__(self) -> str:
         return f"Component({' '.join(self.names)})"
@@ -212,6 +256,21 @@ class Decomposition:
         ]
         return columns[0] if self.output_names is None else np.column_stack(columns)
 
+    def columns_of(self, variable: int, values: Floats) -> Floats:
+        """Return the columns that components of one variable are made of, at its values, (N,): (N, m)."""
+        rows = self.dictionary.embed((variable,), values[:, None])
+        blocks = [np.zeros((len(rows), 0))]
+        for k, s in enumerate(self.solutions):
+            if (variable,) not in s.subspaces:
+                continue
+            first = 1 + (self.dictionary.n_given[k] if isinstance(self.dictionary, ExtendedDictionary) else 0)
+            used = s.weights[:, [s.subspaces.index((variable,))]].indices
+            unit = csc_array(eye_array(s.weights.shape[0], format="csc")[:, used[used >= first]])
+            blocks.append(self.dictionary.evaluate(rows, k, unit, 1))
+            if not isinstance(self.dictionary, TreeDictionary):
+                break  # all outputs have the same
+        return np.hstack(blocks)
+
     def marginal(self, variable: int) -> tuple[Floats, Floats] | None:
         """Return the sampled values of a variable and their weights, each (S,), or None without a sample."""
         return None if self.sample is None else (self.sample.rows[:, variable], self.sample.weights)
@@ -226,6 +285,7 @@ class Decomposition:
             self._by_output(variances),
             None if self.sample is None else self.sample.bounds[list(subspace)],
             self,
+            self.sensitivity.uncertainty,
         )
 
     def _each_output(self, rows: Any, weights: Callable[[Solution], Any], n_threads: int) -> Floats:
@@ -251,6 +311,7 @@ def assemble(
     output_names: tuple[str, ...] | None,
     data_variance: Floats | None = None,
     sample: Sample | None = None,
+    of_rows: bool = True,
 ) -> Decomposition:
     """Put the solutions of all outputs together, and work out the indices of spec 2.
 
@@ -264,6 +325,8 @@ def assemble(
     data_variance : ndarray of shape (K,) or None
         What the indices are divided by, if not by the variance of each output.
     sample : Sample or None
+    of_rows : bool
+        Whether the measure is that of the rows, so that the sample tells how uncertain the indices are.
 
     Returns
     -------
@@ -298,4 +361,8 @@ def assemble(
         feature_names,
         output_names,
     )
-    return Decomposition(dictionary, tuple(solutions), subspaces, sensitivity, feature_names, output_names, sample)
+    result = Decomposition(dictionary, tuple(solutions), subspaces, sensitivity, feature_names, output_names, sample)
+    if sample is None or not of_rows or not np.isfinite(sample.n_effective):
+        return result
+    uncertainty = Uncertainty(result, sample, is_divisor_known=data_variance is not None)
+    return replace(result, sensitivity=replace(sensitivity, uncertainty=uncertainty))

@@ -23,23 +23,36 @@ class Sample:
     rows : ndarray of shape (S, n)
         At most about 5,000 to 10,000 rows.
     weights : ndarray of shape (S,)
+    n_effective : float
+        Of how many equally weighted rows the measure is worth, (sum of w)² / (sum of w²) over all fitted rows; infinite
+        where the measure is known.
+    values : ndarray of shape (S, K) or None
+        The black box at the rows, where it is known by its values only.
     """
 
     rows: Floats
     weights: Floats
+    n_effective: float = np.inf
+    values: Floats | None = None
 
     @classmethod
-    def of(cls, X: NDArray[Any], weights: Floats | None) -> Sample:
+    def of(cls, X: NDArray[Any], weights: Floats | None, values: Floats | None = None) -> Sample:
         """Take evenly spaced rows.
 
         Examples
         --------
-        >>> Sample.of(np.arange(20_000.0)[:, None], None).rows.shape
-        (5000, 1)
+        >>> sample = Sample.of(np.arange(20_000.0)[:, None], None)
+        >>> sample.rows.shape, sample.n_effective
+        ((5000, 1), 20000.0)
         """
-        step = max(1, len(X) // _ROWS)
-        rows = np.array(X[::step], dtype=np.float64)
-        return cls(rows, np.ones(len(rows)) if weights is None else weights[::step].copy())
+        every = slice(None, None, max(1, len(X) // _ROWS))
+        rows = np.array(X[every], dtype=np.float64)
+        return cls(
+            rows,
+            np.ones(len(rows)) if weights is None else weights[every].copy(),
+            float(len(X)) if weights is None else float(weights.sum() ** 2 / (weights**2).sum()),
+            None if values is None else values[every].copy(),
+        )
 
     @cached_property
     def bounds(self) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fasthdmr._optional import require
 from fasthdmr._tables import Table, format_rows
+from fasthdmr.uncertainty import HalfWidths, Uncertainty
 
 Floats = NDArray[np.float64]
 
@@ -20,6 +21,14 @@ _MAX_PRINTED = 40
 
 def _is_real(value: object) -> bool:
     return isinstance(value, Real)
+
+
+def _cells(values: Floats, half_widths: Floats | None = None) -> list[Any]:
+    """Return numbers for a printed table, None for NaN, with their half-widths where there are any."""
+    if half_widths is None:
+        return [None if np.isnan(value) else float(value) for value in values]
+    pairs = zip(values.tolist(), half_widths.tolist(), strict=True)
+    return [None if np.isnan(value) else (value, width) for value, width in pairs]
 
 
 def output_index(output: int | str | None, n_outputs: int, names: Sequence[str] | None = None) -> int:
@@ -98,6 +107,8 @@ class Sensitivity:
         V, what the indices were divided by.
     feature_names : sequence of str, length n
     output_names : sequence of str, length K, optional
+    uncertainty : Uncertainty, optional
+        What the half-widths are worked out from, when first asked for.
 
     Attributes
     ----------
@@ -107,6 +118,10 @@ class Sensitivity:
         Total importance of a variable: the sum of `S` over the subspaces that contain it.
     R : ndarray of float64, shape (n,) or (n, K)
         Relative importance: `ST` over its sum, 0 where that is 0.
+    Sa_conf, Sb_conf, S_conf : ndarray of float64, shape (C,) or (C, K), or None
+        Half-widths of 95 % confidence intervals, index ± conf, over samples of as many rows, the black box being
+        given (see `fasthdmr.uncertainty`). None where the measure is no sample of rows.
+    ST_conf, R_conf : ndarray of float64, shape (n,) or (n, K), or None
     n_outputs : int
         K.
     names : list of str, length C
@@ -144,6 +159,7 @@ class Sensitivity:
     variance: float | Floats
     feature_names: Sequence[str]
     output_names: Sequence[str] | None = None
+    uncertainty: Uncertainty | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         def keep(name: str, value: object) -> None:
@@ -194,6 +210,31 @@ class Sensitivity:
         scale = total.sum(axis=0)
         relative: Floats = np.divide(total, scale, out=np.zeros_like(total), where=scale != 0)
         return relative
+
+    @property
+    def Sa_conf(self) -> Floats | None:
+        """Half-width of the 95 % interval of `Sa`, (C,) or (C, K)."""
+        return None if self.uncertainty is None else self.uncertainty.half_widths.Sa
+
+    @property
+    def Sb_conf(self) -> Floats | None:
+        """Half-width of the 95 % interval of `Sb`, (C,) or (C, K)."""
+        return None if self.uncertainty is None else self.uncertainty.half_widths.Sb
+
+    @property
+    def S_conf(self) -> Floats | None:
+        """Half-width of the 95 % interval of `S`, (C,) or (C, K)."""
+        return None if self.uncertainty is None else self.uncertainty.half_widths.S
+
+    @property
+    def ST_conf(self) -> Floats | None:
+        """Half-width of the 95 % interval of `ST`, (n,) or (n, K)."""
+        return None if self.uncertainty is None else self.uncertainty.half_widths.ST
+
+    @property
+    def R_conf(self) -> Floats | None:
+        """Half-width of the 95 % interval of `R`, (n,) or (n, K)."""
+        return None if self.uncertainty is None else self.uncertainty.half_widths.R
 
     @property
     def names(self) -> list[str]:
@@ -308,7 +349,8 @@ class Sensitivity:
         -------
         pandas.DataFrame
             Columns subspace, names, order, Sa, Sb, S, ST, R, with ST and R on the rows of order 1 and NaN
-            elsewhere. Several outputs are stacked, told apart by a further first column, output.
+            elsewhere; then, where there are intervals, Sa_conf, Sb_conf, S_conf, ST_conf, R_conf. Several outputs
+            are stacked, told apart by a further first column, output.
 
         Raises
         ------
@@ -320,8 +362,12 @@ class Sensitivity:
         for k in range(self.n_outputs):
             one = self._of_output(k)
             frame = pandas.DataFrame(one._index_rows(), columns=["subspace", "names", "order", "Sa", "Sb", "S"])
-            totals = one._totals_on_rows()
-            frame["ST"], frame["R"] = totals[:, 0], totals[:, 1]
+            frame["ST"], frame["R"] = self._on_rows(one.ST), self._on_rows(one.R)
+            if (conf := self._half_widths(k)) is not None:
+                for name in ("Sa", "Sb", "S"):
+                    frame[f"{name}_conf"] = getattr(conf, name)
+                for name in ("ST", "R"):
+                    frame[f"{name}_conf"] = self._on_rows(getattr(conf, name))
             if self.Sa.ndim == 2:
                 frame.insert(0, "output", k if self.output_names is None else self.output_names[k])
             frames.append(frame)
@@ -329,20 +375,23 @@ class Sensitivity:
 
     def __str__(self) -> str:
         if self.Sa.ndim == 1:
-            return self._format()
+            return self._format(self._half_widths(0))
         names = self.output_names or [str(k) for k in range(self.n_outputs)]
-        return "\n\n".join(f"Output {name}\n{self._of_output(k)._format()}" for k, name in enumerate(names))
+        tables = [self._of_output(k)._format(self._half_widths(k)) for k in range(self.n_outputs)]
+        return "\n\n".join(f"Output {name}\n{table}" for name, table in zip(names, tables, strict=True))
 
-    def _format(self) -> str:
+    def _format(self, conf: HalfWidths | None) -> str:
         """Write the table of one output, as in the paper, cut to the strongest rows."""
         shown = set(np.argsort(-np.abs(self.S), kind="stable")[:_MAX_PRINTED].tolist())
-        totals = self._totals_on_rows()
-        rows = [
-            (u, names, Sa, Sb, S, *(None if np.isnan(value) else float(value) for value in totals[k]))
-            for k, (u, names, _, Sa, Sb, S) in enumerate(self._index_rows())
-            if k in shown
-        ]
-        sums = [float(values.sum()) for values in (self.Sa, self.Sb, self.S, self.ST, self.R)]
+        values = [self.Sa, self.Sb, self.S, self._on_rows(self.ST), self._on_rows(self.R)]
+        columns = [_cells(v) for v in values]
+        if conf is not None:  # R is T over its sum: its half-width is in the frame
+            widths = [conf.Sa, conf.Sb, conf.S, self._on_rows(conf.ST)]
+            columns[:4] = [_cells(v, w) for v, w in zip(values[:4], widths, strict=True)]
+        rows = [row for k, row in enumerate(zip(self.subspaces, self.names, *columns, strict=True)) if k in shown]
+        sums: list[Any] = [float(v.sum()) for v in (self.Sa, self.Sb, self.S, self.ST, self.R)]
+        if conf is not None:
+            sums[:4] = [(value, None) for value in sums[:4]]
         footer = [("", "Sum", *sums), ("", "Residual", None, None, self.residual, None, None)]
         text = format_rows(("Subspace", "Variables", "Sa", "Sb", "S", "T", "R"), rows, footer)
         hidden = len(self.subspaces) - len(shown)
@@ -353,12 +402,13 @@ class Sensitivity:
         values = (self.Sa.tolist(), self.Sb.tolist(), self.S.tolist())
         return list(zip(self.subspaces, self.names, orders, *values, strict=True))
 
-    def _totals_on_rows(self) -> Floats:
-        """Return ST and R on the rows of order 1, NaN elsewhere; (C, 2)."""
-        of_variable = np.column_stack([self.ST, self.R])
-        nothing = np.full(2, np.nan)
-        rows = [of_variable[u[0]] if len(u) == 1 else nothing for u in self.subspaces]
-        return np.array(rows).reshape(-1, 2)
+    def _on_rows(self, of_variables: Floats) -> Floats:
+        """Return values of variables, (n,), on the rows of order 1, NaN elsewhere; (C,)."""
+        return np.array([of_variables[u[0]] if len(u) == 1 else np.nan for u in self.subspaces], dtype=np.float64)
+
+    def _half_widths(self, output: int) -> HalfWidths | None:
+        """Return the half-widths of one output."""
+        return None if self.uncertainty is None else self.uncertainty.half_widths.of_output(output)
 
     def _of_output(self, output: int | str | None) -> Sensitivity:
         """Return the indices of one output."""

@@ -246,6 +246,7 @@ class TreeHDMR(BaseHDMR):
             output_names=None if one else names,
             data_variance=variance_of(targets, weights) if self.normalise == "data" else None,
             sample=Sample.of(X, weights),
+            of_rows=self.measure == "empirical",
         )
         self.alpha_ = None if not ridge else chosen[0] if one else np.array(chosen)
 

@@ -1,0 +1,7 @@
+"""Pictures of component functions, indices and single predictions, in the style of scikit-learn's displays."""
+
+from fasthdmr.plotting.components import ComponentDisplay
+from fasthdmr.plotting.explanation import WaterfallDisplay
+from fasthdmr.plotting.sensitivity import SensitivityDisplay
+
+__all__ = ["ComponentDisplay", "SensitivityDisplay", "WaterfallDisplay"]

@@ -1,0 +1,74 @@
+"""Components of one variable: a curve, or bars where the variable has few values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fasthdmr.plotting import _shared as shared
+from fasthdmr.plotting._drawn import Drawn, Variable
+
+Floats = NDArray[np.float64]
+
+_POINTS = 200
+_RUG = 200
+_BAND = 2  # standard errors to either side
+
+
+def draw_single(drawn: Drawn, axes: Any) -> None:
+    """Draw a component of one variable."""
+    (variable,) = drawn.variables
+    (name,) = drawn.names
+    axes.axhline(0, color="0.75", linewidth=0.8, zorder=1)
+    if variable.levels is None:
+        _curve(drawn, variable, axes)
+    else:
+        _bars(drawn, variable, axes)
+    axes.set_xlabel(shared.shorten(name), **shared.PLAIN)
+    axes.set_ylabel(shared.function_label([name]), **shared.PLAIN)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _curve(drawn: Drawn, variable: Variable, axes: Any) -> None:
+    x = variable.line(_POINTS)
+    values, error = drawn.values(x[:, None]), drawn.standard_error(x[:, None])
+    if error is not None:
+        low, high = values - _BAND * error, values + _BAND * error
+        axes.fill_between(x, low, high, color=shared.DARK, alpha=0.2, linewidth=0)
+    inside = variable.rows[(x[0] <= variable.rows) & (variable.rows <= x[-1])]
+    rug = inside[:: -(-inside.size // _RUG) or 1]
+    axes.vlines(rug, 0, 0.03, transform=axes.get_xaxis_transform(), color="0.25", linewidth=0.5)
+    edges, middles = variable.cells(1)
+    if variable.has_missing:
+        axes.axvspan(*edges[-2:], color="0.93", zorder=0)
+        _mark(drawn, edges[-2:].mean(keepdims=True), middles[-1:], axes)
+        shared.label_strip(axes, edges, "x")
+    axes.plot(x, values, color=shared.DARK, linewidth=1.8)
+    axes.set_xlim(edges[0], edges[-1])
+    axes.locator_params(axis="x", nbins=6)
+
+
+def _bars(drawn: Drawn, variable: Variable, axes: Any) -> None:
+    centres, levels, names = variable.levels_drawn()
+    axes.bar(centres, drawn.values(levels[:, None]), width=0.8, color=shared.MIDDLE)
+    _mark(drawn, centres, levels, axes)
+    labels = [f"{name}\n{share:.0%}" for name, share in zip(names, variable.shares(), strict=True)]
+    axes.set_xticks(centres, labels, fontsize="small")
+    axes.tick_params(axis="x", length=0)
+
+
+def _mark(drawn: Drawn, centres: Floats, values: Floats, axes: Any) -> None:
+    """Mark the component at single values, with error bars where errors are known."""
+    error = drawn.standard_error(values[:, None])
+    axes.errorbar(
+        centres,
+        drawn.values(values[:, None]),
+        yerr=None if error is None else _BAND * error,
+        fmt="D",
+        markersize=4,
+        color="black",
+        markerfacecolor="white",
+        linewidth=1.2,
+    )

@@ -1,0 +1,180 @@
+"""A component and its variables as they are drawn: from where to where, at which values, and where rows are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fasthdmr.plotting._shared import level_name
+from fasthdmr.sample import Sample
+
+Floats = NDArray[np.float64]
+
+MAX_LEVELS = 10  # distinct values up to which a variable is drawn by bars
+_MISSING_WIDTH = 0.07  # of the strip for missing values, as a share of the axis
+_MAX_SUPPORT_CELLS = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """One variable of a component.
+
+    Attributes
+    ----------
+    name : str
+    bounds : ndarray of shape (2,)
+        From where to where a curve or map goes.
+    levels : ndarray or None
+        The distinct values in the rows, where they are few; they are drawn at 0, 1, …
+    rows : ndarray of shape (S,)
+        Values in a sample of the fitted rows; empty where there is none.
+    weights : ndarray of shape (S,)
+        Positive.
+    """
+
+    name: str
+    bounds: Floats
+    levels: Floats | None
+    rows: Floats
+    weights: Floats
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether rows lack a value."""
+        return bool(np.isnan(self.rows).any())
+
+    def line(self, count: int) -> Floats:
+        """Return evenly spaced values from bound to bound."""
+        low, high = self.bounds.tolist()
+        return np.linspace(low, high, count)
+
+    def cells(self, count: int) -> tuple[Floats, Floats]:
+        """Return the edges of cells along an axis, and the value in the middle of each.
+
+        Missing values have a cell of their own after a gap: NaN in its middle, and one edge more than without gap.
+        """
+        if self.levels is None:
+            edges = self.line(count + 1)
+            middles = (edges[1:] + edges[:-1]) / 2
+        else:
+            middles = self.levels
+            edges = np.arange(len(middles) + 1, dtype=np.float64) - 0.5
+        if not self.has_missing:
+            return edges, middles
+        length = edges[-1] - edges[0]
+        begin = edges[-1] + _MISSING_WIDTH / 2 * length
+        end = begin + (_MISSING_WIDTH * length if self.levels is None else 1.0)
+        return np.append(edges, [begin, end]), np.append(middles, np.nan)
+
+    def levels_drawn(self) -> tuple[Floats, Floats, list[str]]:
+        """Return where the distinct values are drawn, the values, and their names; missing values are the last."""
+        edges, values = self.cells(0)
+        centres = (edges[1:] + edges[:-1]) / 2
+        if self.has_missing:
+            centres = np.delete(centres, -2)
+        return centres, values, [level_name(value) for value in values]
+
+    def shares(self) -> Floats:
+        """Return the weight of each distinct value, missing ones included, as a share of that of all rows."""
+        _, values = self.cells(0)
+        shares: Floats = np.bincount(self.cell_of(self.rows, 0), self.weights, values.size) / self.weights.sum()
+        return shares
+
+    def cell_of(self, values: Floats, count: int) -> NDArray[np.intp]:
+        """Return in which of `cells` each value is, -1 for none."""
+        if self.levels is None:
+            low, high = self.bounds
+            inside = (low <= values) & (values <= high)
+            share = (np.where(inside, values, low) - low) / (high - low)
+            cell = np.where(inside, np.minimum((share * count).astype(np.intp), count - 1), -1)
+        else:
+            count = len(self.levels)
+            cell = np.minimum(np.searchsorted(self.levels, values), count - 1)
+        return np.where(np.isnan(values), count, cell)
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """One output of a component, and its variables."""
+
+    component: Any
+    output: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the variables."""
+        names: tuple[str, ...] = self.component.names
+        return names
+
+    @cached_property
+    def variables(self) -> list[Variable]:
+        """The variables, in the order of the subspace."""
+        component = self.component
+        sample = getattr(getattr(component, "_source", None), "sample", None)
+        if not isinstance(sample, Sample) or np.isinf(sample.n_effective):  # there is a law, and no rows
+            sample = Sample(np.empty((0, max(component.subspace) + 1)), np.empty(0))
+        present = sample.weights > 0
+        return [
+            _variable(name, bounds, sample.rows[present, i], sample.weights[present])
+            for i, name, bounds in zip(component.subspace, component.names, component.bounds, strict=True)
+        ]
+
+    def values(self, points: Floats) -> Floats:
+        """Return the component at points, (N,)."""
+        return self._of_output(self.component(points))
+
+    def standard_error(self, points: Floats) -> Floats | None:
+        """Return its standard error at points, (N,); None where there is nothing that it follows from."""
+        try:
+            return self._of_output(self.component.standard_error(points))
+        except ValueError:
+            return None
+
+    def _of_output(self, values: Floats) -> Floats:
+        return values[:, self.output] if values.ndim == 2 else values
+
+
+def _variable(name: str, bounds: Floats, rows: Floats, weights: Floats) -> Variable:
+    low, high = bounds
+    if low == high:  # a constant variable: draw around its value
+        bounds = np.array([low - 0.5, high + 0.5])
+    levels = np.unique(rows[np.isfinite(rows)])
+    return Variable(name, bounds, levels if 1 < len(levels) <= MAX_LEVELS else None, rows, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """Where two variables have rows, on a coarse grid.
+
+    Attributes
+    ----------
+    x, y : Variable
+    count : int
+        How many cells a variable without levels has, see `Variable.cells`.
+    present : ndarray of bool, shape (cells of y, cells of x)
+    """
+
+    x: Variable
+    y: Variable
+    count: int
+    present: NDArray[np.bool_]
+
+    def near(self, x: Floats, y: Floats) -> NDArray[np.bool_]:
+        """Return whether there are rows in the cell of each pair of values, (values of y, values of x)."""
+        return self.present[np.ix_(self.y.cell_of(y, self.count), self.x.cell_of(x, self.count))]
+
+
+def support(x: Variable, y: Variable) -> Support | None:
+    """Return where two variables have rows, None where there is a law and no rows."""
+    if x.rows.size == 0:
+        return None
+    count = int(np.clip(np.sqrt(x.rows.size) / 3, 3, _MAX_SUPPORT_CELLS))
+    present = np.zeros((y.cells(count)[1].size, x.cells(count)[1].size), dtype=bool)
+    i, j = y.cell_of(y.rows, count), x.cell_of(x.rows, count)
+    inside = (i >= 0) & (j >= 0)
+    present[i[inside], j[inside]] = True
+    return Support(x, y, count, present)

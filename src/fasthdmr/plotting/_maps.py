@@ -1,0 +1,96 @@
+"""Components of two variables: heat maps and surfaces, hatched or grey where there are no rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fasthdmr.plotting import _shared as shared
+from fasthdmr.plotting._drawn import Drawn, Variable, support
+
+Floats = NDArray[np.float64]
+
+_MAP_POINTS = 100
+_SURFACE_POINTS = 40
+_LONGEST_NAME = 16
+_GREY = (0.8, 0.8, 0.8, 1.0)
+
+
+def draw_map(drawn: Drawn, axes: Any) -> None:
+    """Draw a component of two variables as a heat map."""
+    x, y = drawn.variables
+    (x_edges, x_middles), (y_edges, y_middles) = x.cells(_MAP_POINTS), y.cells(_MAP_POINTS)
+    values, limit = _on_grid(drawn, x_middles, y_middles)
+    mesh = axes.pcolormesh(
+        x_edges, y_edges, _with_gaps(values, x, y), cmap=shared.DIVERGING, vmin=-limit, vmax=limit, rasterized=True
+    )
+    rows = support(x, y)
+    if rows is not None:
+        empty = _with_gaps(np.where(rows.present, np.nan, 1.0), x, y)
+        _hatch(axes, x.cells(rows.count)[0], y.cells(rows.count)[0], empty)
+    axes.locator_params(nbins=6)
+    for variable, edges, axis in ((x, x_edges, axes.xaxis), (y, y_edges, axes.yaxis)):
+        if variable.levels is not None:
+            centres, _, names = variable.levels_drawn()
+            axis.set_ticks(centres, names)
+        elif variable.has_missing:
+            shared.label_strip(axes, edges, axis.axis_name)
+    first, second = map(shared.shorten, drawn.names)
+    axes.set_xlabel(first, **shared.PLAIN)
+    axes.set_ylabel(second, **shared.PLAIN)
+    bar = axes.figure.colorbar(mesh, ax=axes, extend="both" if np.abs(values).max() > limit else "neither")
+    bar.set_label(shared.function_label(drawn.names), **shared.PLAIN)
+    bar.outline.set_visible(False)
+
+
+def draw_surface(drawn: Drawn, axes: Any) -> None:
+    """Draw a component of two variables as a surface in axes of three dimensions."""
+    x, y = drawn.variables
+    x_points, y_points = x.line(_SURFACE_POINTS), y.line(_SURFACE_POINTS)
+    values, limit = _on_grid(drawn, x_points, y_points)
+    colours = shared.pyplot().get_cmap(shared.DIVERGING)((values / limit + 1) / 2)
+    rows = support(x, y)
+    if rows is not None:
+        colours[~rows.near(x_points, y_points)] = _GREY
+    axes.plot_surface(
+        *np.meshgrid(x_points, y_points),
+        values,
+        facecolors=colours,
+        rstride=1,
+        cstride=1,
+        linewidth=0.2,
+        edgecolor="0.4",
+        shade=False,
+    )
+    first, second = (shared.shorten(name, _LONGEST_NAME) for name in drawn.names)
+    axes.set_xlabel(first, **shared.PLAIN)
+    axes.set_ylabel(second, **shared.PLAIN)
+    axes.set_title(shared.function_label(drawn.names), fontsize="medium", **shared.PLAIN)
+    axes.set_box_aspect(None, zoom=0.85)  # else the names of the variables are cut
+
+
+def _on_grid(drawn: Drawn, x: Floats, y: Floats) -> tuple[Floats, float]:
+    """Return the component at all pairs of values, (values of y, values of x), and its largest size where rows are."""
+    grid = np.stack(np.meshgrid(x, y), axis=-1)
+    values = drawn.values(grid.reshape(-1, 2)).reshape(grid.shape[:2])
+    rows = support(*drawn.variables)
+    limit = np.abs(values if rows is None else values[rows.near(x, y)]).max(initial=0.0)
+    return values, float(limit) or 1.0
+
+
+def _with_gaps(cells: Floats, x: Variable, y: Variable) -> Any:
+    """Return cells with empty ones in the gaps before those for missing values, NaN masked."""
+    for axis, variable in enumerate((y, x)):
+        if variable.has_missing:
+            cells = np.insert(cells, -1, np.nan, axis=axis)
+    return np.ma.masked_invalid(cells)
+
+
+def _hatch(axes: Any, x_edges: Floats, y_edges: Floats, cells: Any) -> None:
+    """Cover cells that are not masked."""
+    if cells.count():
+        axes.pcolormesh(x_edges, y_edges, cells, cmap="Greys", vmin=0, vmax=4, alpha=0.75, rasterized=True)
+        # Of the ways to draw cells only pcolor can hatch.
+        axes.pcolor(x_edges, y_edges, cells, facecolor="none", hatch="/////", edgecolor="0.55", linewidth=0)

@@ -1,0 +1,147 @@
+"""The waterfall picture of a single prediction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fasthdmr.plotting import _shared as shared
+
+if TYPE_CHECKING:
+    from fasthdmr.explanation import Explanation
+
+Floats = NDArray[np.float64]
+
+_MAX_BARS = 12
+
+
+class WaterfallDisplay:
+    """How the terms of one prediction add up, from the constant f_0 to the output of the model.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        What ``explain`` of an estimator returns.
+
+    Attributes
+    ----------
+    figure_ : matplotlib.figure.Figure
+    axes_ : ndarray of matplotlib.axes.Axes, shape (1,)
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed (extra ``plot``).
+
+    Notes
+    -----
+    Each bar begins where the one above it ends; those that lower the prediction are hatched. The 12 strongest
+    components have bars of their own, the others one together; the last bar is what the components leave over.
+
+    Examples
+    --------
+    >>> import fasthdmr
+    >>> X, y = fasthdmr.datasets.make_ishigami(200, random_state=0)
+    >>> hdmr = fasthdmr.TreeHDMR(random_state=0).fit(X, y)
+    >>> display = fasthdmr.plotting.WaterfallDisplay.from_estimator(hdmr, X[0])
+    >>> display.axes_[0].get_xlabel()
+    'output of the model'
+    """
+
+    figure_: Any
+    axes_: Any
+
+    def __init__(self, explanation: Explanation) -> None:
+        self.explanation = explanation
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, x: Any, *, output: int | str | None = None, ax: Any = None
+    ) -> WaterfallDisplay:
+        """Draw what makes the prediction of a fitted estimator at one row.
+
+        Parameters
+        ----------
+        estimator : TreeHDMR, HDMR or KernelHDMR
+            Fitted.
+        x : array-like of shape (n,) or (1, n), one-row data frame, or Series
+        output : int or str, optional
+            Index or name of the output; needed where there are several.
+        ax : matplotlib Axes, optional
+            Default: a new figure.
+
+        Returns
+        -------
+        display : WaterfallDisplay
+
+        Raises
+        ------
+        ValueError
+            If `x` is not one row, or `output` none of the outputs.
+        """
+        return cls(estimator.explain(x, output=output)).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> WaterfallDisplay:
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Default: a new figure.
+
+        Returns
+        -------
+        self : WaterfallDisplay
+        """
+        labels, steps = self._steps()
+        ax = shared.one_axes(ax, 4.6 + shared.text_width(labels), 1.3 + 0.3 * max(steps.size, 2))
+        at = np.arange(steps.size)
+        f_0, output = self.explanation.intercept, self.explanation.output
+        end = f_0 + np.cumsum(steps)
+        start = end - steps
+        falling = steps < 0
+        ax.barh(at[~falling], steps[~falling], left=start[~falling], height=0.6, color=shared.DARK)
+        ax.barh(at[falling], steps[falling], left=start[falling], height=0.6, color=shared.LIGHT, **shared.HATCHED)
+        ax.vlines(end[:-1], at[:-1] - 0.3, at[1:] + 0.3, color="0.4", linewidth=0.7)
+        for k, right in enumerate(np.maximum(start, end)):
+            ax.annotate(
+                f"{steps[k]:+.3g}".replace("-", "−"),
+                (right, k),
+                (4, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize="small",
+            )
+        for value in (f_0, output):
+            ax.axvline(value, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
+        ax.set_yticks(at, labels, **shared.PLAIN)
+        ax.set_ylim(steps.size - 0.4, -0.6)
+        low, high = min(f_0, *end), max(f_0, *end)
+        span = (high - low) or 1.0
+        ax.set_xlim(low - 0.05 * span, high + 0.2 * span)  # the numbers stand to the right
+        ax.set_xlabel("output of the model")
+        ax.set_title(f"f₀ = {f_0:.4g}  →  output = {output:.4g}", fontsize="medium")
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        ax.tick_params(axis="y", length=0)
+        self.axes_, self.figure_ = np.array([ax]), ax.figure
+        return self
+
+    def _steps(self) -> tuple[list[str], Floats]:
+        """Return the labels and the lengths of the bars, from top to bottom."""
+        e = self.explanation
+        labels = [
+            ", ".join(
+                f"{shared.shorten(name)} = {shared.level_name(value)}"
+                for name, value in zip(names, values, strict=True)
+            )
+            for names, values in zip(e.variables, e.values, strict=True)
+        ]
+        hidden = len(labels) - _MAX_BARS
+        if hidden > 1:
+            labels = [*labels[:_MAX_BARS], f"{hidden} weaker components"]
+            steps = np.append(e.contributions[:_MAX_BARS], e.contributions[_MAX_BARS:].sum())
+        else:
+            steps = e.contributions
+        return [*labels, "residual"], np.append(steps, e.residual)

@@ -1,0 +1,117 @@
+"""Confidence intervals of indices and standard errors of components, over samples of as many rows (see `influence`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fasthdmr._threads import one_blas_thread
+from fasthdmr.dictionary import Subspace
+from fasthdmr.influence import Curve, Influence
+from fasthdmr.sample import Sample
+
+if TYPE_CHECKING:
+    from fasthdmr.decomposition import Decomposition
+
+Floats = NDArray[np.float64]
+
+NORMAL_95 = 1.959963984540054
+"""The 97.5th percentile of the standard Gaussian law."""
+
+
+@dataclass(frozen=True, eq=False)
+class HalfWidths:
+    """Half-widths of 95 % confidence intervals: Sa, Sb, S of shape (C,) or (C, K), ST, R of shape (n,) or (n, K)."""
+
+    Sa: Floats
+    Sb: Floats
+    S: Floats
+    ST: Floats
+    R: Floats
+
+    def of_output(self, output: int) -> HalfWidths:
+        """Return those of one output."""
+        return HalfWidths(*(v if v.ndim == 1 else v[:, output] for v in vars(self).values()))
+
+
+@dataclass(frozen=True, eq=False)
+class Uncertainty:
+    """Confidence intervals of indices, and standard errors of components, worked out at first use.
+
+    Attributes
+    ----------
+    decomposition : Decomposition
+    sample : Sample
+    is_divisor_known : bool
+        Whether what the indices are divided by is taken as known, not as a variance under the measure.
+    """
+
+    decomposition: Decomposition
+    sample: Sample
+    is_divisor_known: bool
+
+    @cached_property
+    def half_widths(self) -> HalfWidths:
+        """The half-widths of all indices."""
+        sensitivity = self.decomposition.sensitivity
+        with one_blas_thread():
+            influence = self._influence()
+            n_rows, n_outputs = influence.f.shape
+            indices = np.zeros((3, len(self.decomposition.subspaces), n_outputs))
+            totals = np.zeros((n_rows, len(self.decomposition.feature_names), n_outputs))
+            for c, u in enumerate(self.decomposition.subspaces):
+                S, Sa = self._indices(influence, u)
+                indices[:, c] = influence.deviation(np.stack([Sa, S - Sa, S], axis=1))
+                totals[:, list(u)] += S[:, None]
+            ST = sensitivity.ST.reshape(-1, n_outputs)
+            scale = ST.sum(axis=0)
+            scale = np.where(scale == 0, np.inf, scale)
+            relative = (totals - ST / scale * totals.sum(axis=1, keepdims=True)) / scale
+            found = [*indices, influence.deviation(totals), influence.deviation(relative)]
+        factor = NORMAL_95 / np.sqrt(self.sample.n_effective)
+        return HalfWidths(*(factor * (v if sensitivity.S.ndim == 2 else v[:, 0]) for v in found))
+
+    def standard_error(self, subspace: Subspace, values: Floats) -> Floats:
+        """Return the pointwise standard error of a component of one variable, (N,) or (N, K)."""
+        if values.ndim != 2 or values.shape[1] != 1:
+            raise ValueError(f"Expected values of shape (N,) or (N, 1), got {values.shape}.")
+        columns = self.decomposition.columns_of(subspace[0], values[:, 0])
+        error = self._curves[subspace].deviation(columns) / np.sqrt(self.sample.n_effective)
+        return error[:, 0] if self.decomposition.output_names is None else error
+
+    @cached_property
+    def _curves(self) -> dict[Subspace, Curve]:
+        """How the components of one variable move."""
+        with one_blas_thread():
+            influence = self._influence()
+            return {u: influence.curve(u) for u in self.decomposition.subspaces if len(u) == 1}
+
+    def _influence(self) -> Influence:
+        """Return the influence functions: large, so that they are not kept."""
+        decomposition, sample = self.decomposition, self.sample
+        weighted = sample.weights > 0
+        rows = sample.rows[weighted]
+        F = decomposition.evaluate(rows)
+        f = decomposition.black_box(rows) if sample.values is None else sample.values[weighted]
+        if decomposition.output_names is None:
+            F, f = F[:, :, None], f.reshape(-1, 1)
+        singles = [decomposition.columns_of(j, column) for j, column in enumerate(rows.T)]
+        return Influence(rows, sample.weights[weighted], singles, decomposition.subspaces, F, f)
+
+    def _indices(self, influence: Influence, subspace: Subspace) -> tuple[Floats, Floats]:
+        """Return the influence functions of S and Sa, each (S, K)."""
+        decomposition, f, own = self.decomposition, influence.f, influence.components[subspace]
+        covariance, variance = influence.inner_products(subspace)
+        V = np.atleast_1d(decomposition.sensitivity.variance)
+        if not self.is_divisor_known:
+            V = influence.spans.mean(f**2)
+            covariance = covariance - influence.spans.mean(own * f) / np.where(V == 0, 1, V) * f**2
+            variance = variance - influence.spans.mean(own**2) / np.where(V == 0, 1, V) * f**2
+        # The indices of a constant are 0, whatever the rows.
+        is_constant = np.array([s.is_constant for s in decomposition.solutions]) | (V == 0)
+        scale = np.where(is_constant, np.inf, V)
+        return covariance / scale, variance / scale
