@@ -31,9 +31,9 @@ s: the median, for all runs (contenders that did a part of them: their time time
 two threads. choice: where p is uniform, Generator.integers in 16 bits, which is faster. x limit: over two cycles at
 3 GHz a draw and thread, that is four loads: random number, row of the alias table, category drawn, its count; they all
 hit the first-level cache (table 20 kB, counts 5 kB, random numbers 2 kB). What is above it: look-ups are scalar code of
-about ten instructions a draw, the generators take 0.25 ns, the pass over all counts 0.6 ns a category. Where p is uniform, ours draws no categories but
-how many of them have each count, the draws being those that this stands for: about eleven binomials of 50 ns, and 56
-corrections of 12 ns, a run: what bounds it there. z of moments:
+about ten instructions a draw, the generators take 0.25 ns, the pass over all counts 0.6 ns a category. Where p is
+uniform, ours draws no categories but how many of them have each count, and is bound by about eleven binomials of 50 ns
+and 56 corrections of 12 ns a run: its draws/s are of the draws that these stand for. z of moments:
 the largest of |mean - exact| and |variance - exact| over its standard error, of both statistics."""
 
 
