@@ -10,6 +10,12 @@ struct Records {
     index count;
 };
 
+// Where what stands at an offset in each record goes.
+struct Field {
+    index offset, size;
+    char* out;
+};
+
 index record_size(const py::array& a) {
     if (a.ndim() < 1 || !(a.flags() & py::array::c_style)) throw Error("expected C-contiguous arrays of records");
     index size = a.itemsize();
@@ -35,13 +41,18 @@ void copy_records(const py::list& arrays, const std::vector<std::pair<index, py:
         sources.push_back({static_cast<const char*>(a.data()), a.shape(0)});
         total += a.shape(0);
     }
+    std::vector<Field> into;
     for (const auto& [offset, field] : fields) {
         py::array out = field;
         const index size = record_size(out);
         if (out.shape(0) != total || offset < 0 || offset + size > record)
             throw Error("a field does not fit the records");
-        const auto copy = size == 8 ? copy_field<8> : size == 1 ? copy_field<1> : copy_field<0>;
-        copy(sources, record, offset, size, static_cast<char*>(out.mutable_data()));
+        into.push_back({offset, size, static_cast<char*>(out.mutable_data())});
+    }
+    py::gil_scoped_release release;
+    for (const Field& field : into) {
+        const auto copy = field.size == 8 ? copy_field<8> : field.size == 1 ? copy_field<1> : copy_field<0>;
+        copy(sources, record, field.offset, field.size, field.out);
     }
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from numpy.typing import NDArray
@@ -68,15 +69,23 @@ def fit_members(members: Sequence[Any], X: NDArray[Any], y: Any, sample_weight: 
     return [member if is_fitted(member) else fit_member(member, X, y, sample_weight) for member in each]
 
 
-def load_members(members: Sequence[Any], n_features: int, feature_names: Sequence[str] | None) -> list[Forest]:
+def load_members(
+    members: Sequence[Any], n_features: int, feature_names: Sequence[str] | None, n_threads: int = 1
+) -> list[Forest]:
     """Load fitted models, and check that they speak of the same variables and outputs.
+
+    On two threads at most: while one asks Python for trees, the other copies them in C++.
 
     Raises
     ------
     ValueError
         If numbers of features or outputs, or feature names, disagree.
     """
-    forests = [load_forest(member) for member in members]
+    if n_threads == 1 or len(members) == 1:
+        forests = [load_forest(member) for member in members]
+    else:
+        with ThreadPoolExecutor(2) as pool:
+            forests = list(pool.map(load_forest, members))
     for forest in forests:
         if forest.n_features != n_features:
             raise ValueError(

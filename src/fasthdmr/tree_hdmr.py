@@ -211,7 +211,7 @@ class TreeHDMR(BaseHDMR):
         self.estimators_ = fit_members(members, X, y, weights, verbose=self.verbose)
         started = self._tell("models fitted", started)
         names_in = getattr(self, "feature_names_in_", None)
-        self.forests_ = load_members(self.estimators_, X.shape[1], names_in)
+        self.forests_ = load_members(self.estimators_, X.shape[1], names_in, n_threads(self.n_jobs))
         self.feature_names_ = variable_names(self.forests_, names_in)
         started = self._tell("models read", started)
         self._decompose(X, y, weights, ridge=ridge)
