@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import GradientBoostingRegressor
 
-from fasthdmr import TreeHDMR, _progress
+from fasthdmr import HDMR, TreeHDMR, _progress
 from fasthdmr.chisquare import power_law, simulate
 from fasthdmr.inspection import partial_dependence
 from fasthdmr.ridge import cross_validate
@@ -36,8 +36,13 @@ def brute(verbose):
     return partial_dependence(lambda X: X[:, 0] * X[:, 1], X, [0, 1], grid_resolution=5, verbose=verbose).average
 
 
+def spans(verbose):
+    return HDMR(order=1, n_splines=4, degree=1, verbose=verbose).fit(X, X[:, 0]).transform(X)
+
+
 LOOPS = {
-    members: ["fitting models: 100%", "cross-validation: 100%"],
+    members: ["fitting models: 100%", "cross-validation: 100%", "rows of the triangle: 100%"],
+    spans: ["rows of the spans: 100%"],
     folds: ["cross-validation: 100%"],
     draws: ["simulation: 100%"],
     threaded_draws: ["simulation: 100%"],

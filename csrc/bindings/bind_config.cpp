@@ -1,5 +1,6 @@
 #include "kernels.hpp"
 #include "lapack.hpp"
+#include "progress.hpp"
 #include "pybind.hpp"
 
 #define FASTHDMR_TEXT_(a) #a
@@ -19,6 +20,7 @@ void bind_config(py::module_& m) {
         config["code_path"] = kernels().name;
         return config;
     });
+    m.def("rows_done", [] { return rows_done().load(); });
 }
 
 }  // namespace fasthdmr

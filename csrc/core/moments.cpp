@@ -8,6 +8,7 @@
 #include "cholesky_qr.hpp"
 #include "elimination.hpp"
 #include "parallel.hpp"
+#include "progress.hpp"
 
 namespace fasthdmr {
 
@@ -86,6 +87,7 @@ Sum absorbed(const Source& source, const Rows& rows, const Sum& empty, index lea
             const Rows part = rows.slice(begin, std::min(kBlockRows, last - begin));
             source.fill(part, block.data(), leading);
             sum.absorb(block.data(), part.count, leading);
+            rows_done() += part.count;
         }
         merge.add(k, std::move(sum));
     });

@@ -4,6 +4,7 @@
 
 #include "kernels.hpp"
 #include "parallel.hpp"
+#include "progress.hpp"
 #include "span_products.hpp"
 
 namespace fasthdmr {
@@ -165,6 +166,7 @@ SpanMoments span_moments(const Spans& spans, const Table& x, const double* weigh
             }
         });
         add_pairs(spans, axes, blocks, count, wave_weight.data(), m, n_threads);
+        rows_done() += rows;
     }
     for (index s = 0; s < m.n_targets; ++s)
         for (index t = 0; t < s; ++t) m.of_targets[s * m.n_targets + t] = m.of_targets[t * m.n_targets + s];

@@ -12,6 +12,7 @@ from scipy.sparse import csc_array
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted
 
+from fasthdmr._progress import rows_progress
 from fasthdmr._threads import n_threads
 from fasthdmr._weights import check_weights
 from fasthdmr.base import BaseHDMR, variance_of
@@ -146,7 +147,8 @@ class HDMR(BaseHDMR):
         one = values.ndim == 1
         values = np.asfortranarray(values.reshape(len(X), -1), dtype=np.float64)
         basis = self._basis(X, values, weights)
-        solutions = solve_values(X, weights, basis, values, n_threads=n_threads(self.n_jobs))
+        with rows_progress(len(X), "rows of the spans", verbose=self.verbose):
+            solutions = solve_values(X, weights, basis, values, n_threads=n_threads(self.n_jobs))
         dictionary = SpanDictionary(FunctionDictionary(output, X.shape[1]), [1] * values.shape[1], basis)
         chosen = None if self.interactions is None else self._interactions()
         self.decomposition_ = assemble(

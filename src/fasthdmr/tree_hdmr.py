@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags, check_array
 
 from fasthdmr import _core
+from fasthdmr._progress import rows_progress
 from fasthdmr._threads import n_threads, one_blas_thread
 from fasthdmr._weights import check_weights
 from fasthdmr.base import BaseHDMR, variance_of
@@ -291,7 +292,7 @@ class TreeHDMR(BaseHDMR):
         """Return the triangle of the tree columns (and y), and those of the folds that it is merged from."""
         validate = y is not None and len(self._alphas()) > 1
         fold, n_folds = fold_numbers(self.cv, X, y) if validate else (None, 1)
-        with one_blas_thread():
+        with one_blas_thread(), rows_progress(len(X), "rows of the triangle", verbose=self.verbose):
             triangles = trees.columns[output].triangles(
                 X, weight=weights, y=y, fold=fold, n_folds=n_folds, n_threads=n_threads(self.n_jobs)
             )
@@ -341,7 +342,8 @@ class TreeHDMR(BaseHDMR):
         )
         degree = 0 if self.basis == "bins" else self.degree
         basis = make_basis(X, weights, plan.subspaces, plan.sizes, degree=degree)
-        solutions = solve_trees(X, weights, basis, outputs, smooth=self.smooth, n_threads=n_threads(self.n_jobs))
+        with rows_progress(len(X), "rows of the spans", verbose=self.verbose):
+            solutions = solve_trees(X, weights, basis, outputs, smooth=self.smooth, n_threads=n_threads(self.n_jobs))
         return SpanDictionary(trees, [len(output.coef) for output in outputs], basis), solutions
 
     def _check_parameters(self, n_members: int) -> bool:
