@@ -71,8 +71,8 @@ def curve(options: Options, name: str, variable: int) -> Result:
         notes.append(
             f"Predictions average 0, their partial dependence {offset:+.2f} over the same blocks: it sets {feature} to "
             "values that do not go with the other variables. Without that offset (dash-dotted) HDMR − PD is "
-            f"{shift + offset:+.2f} on the average over the axis. This was compared first; then partial dependence as it "
-            "is usually drawn, not centred, which is what the paper's words fit."
+            f"{shift + offset:+.2f} on the average over the axis. This was compared first; then partial dependence as "
+            "it is usually drawn, not centred, which is what the paper's words fit."
         )
     return Result(rows, [path], cuts, notes)
 
