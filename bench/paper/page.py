@@ -36,9 +36,9 @@ over all terms with a variable, R its share of all T.</p>
 <p>A row has one number or claim of the paper (in “…” its own words), ours, the rule by which both agree, and the
 verdict. The rules are in the code and can fail; a few tolerances, and which of two readings of the paper is compared,
 were settled after a first run, and the notes of those items say so. <b>agrees</b>: the rule is met. <b>differs</b>: it
-is not, and why, as far as is known; “this run is cut down” is no explanation, only the first thing to change. Where the paper
-has no number, a rule may hold ours against an exact or independently computed value, which it then names; where there
-is none either, look at the picture.</p>
+is not, and why, as far as is known; “this run is cut down” is no explanation, only the first thing to change. Where
+the paper has no number, a rule may hold ours against an exact or independently computed value, which it then names;
+where there is none either, look at the picture.</p>
 """
 
 
