@@ -20,6 +20,8 @@ public:
 
     // Writes the columns of some rows (at most kBlockRows) into out, column-major.
     virtual void fill(const Rows& rows, double* out, index leading) const = 0;
+    // How many rows are best filled at a time.
+    virtual index block_rows() const { return kBlockRows; }
 
 protected:
     std::vector<Subspace> subspaces_;
@@ -31,6 +33,7 @@ class ArrayDictionary : public Dictionary {
 public:
     ArrayDictionary(const Table& columns, std::vector<Subspace> subspaces, std::vector<index> column_subspace);
     void fill(const Rows& rows, double* out, index leading) const override;
+    index block_rows() const override { return 256; }  // hundreds of columns stay in the second cache
 
 private:
     Table table_;

@@ -80,11 +80,11 @@ Sum absorbed(const Source& source, const Rows& rows, const Sum& empty, index lea
     parallel_for(ranges, n_threads, [&](index k) {
         const index last = std::min(rows.count, blocks * (k + 1) / ranges * kBlockRows);
         // Columns a power of two apart compete for the same lines of a cache.
-        const index leading = std::min(kBlockRows, rows.count) + 8;
+        const index step = source.dictionary.block_rows(), leading = std::min(step, rows.count) + 8;
         Sum sum = empty;
         Buffer<double> block(source.columns * leading);
-        for (index begin = blocks * k / ranges * kBlockRows; begin < last; begin += kBlockRows) {
-            const Rows part = rows.slice(begin, std::min(kBlockRows, last - begin));
+        for (index begin = blocks * k / ranges * kBlockRows; begin < last; begin += step) {
+            const Rows part = rows.slice(begin, std::min(step, last - begin));
             source.fill(part, block.data(), leading);
             sum.absorb(block.data(), part.count, leading);
             rows_done() += part.count;
