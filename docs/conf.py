@@ -14,6 +14,7 @@ html_theme = "furo"
 html_title = f"fasthdmr {release}"
 html_copy_source = False
 
+myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
 autodoc_typehints = "none"  # the docstrings say it
 numpydoc_show_class_members = False  # autodoc lists them

@@ -1,0 +1,61 @@
+"""Write performance.md from a run of the benchmarks: ``python docs/make_performance.py [PROBLEM...] [OPTION...]``.
+
+Arguments go to ``python -m bench`` (``--quick``, ``--repeats 9``); without problems those of ``PROBLEMS`` are run.
+Needs the extra ``bench``, and a machine that does nothing else.
+"""
+
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+PROBLEMS = ["trees", "spans", "engines", "deep", "accuracy", "pdp", "kernels", "chisquare"]
+TITLES = {
+    "trees": "Decomposing in the trees' own columns",
+    "spans": "Decomposing in splines",
+    "engines": "Features, against the output of inference engines",
+    "deep": "Deep forests",
+    "pdp": "Partial dependence",
+    "kernels": "Kernel machines",
+    "chisquare": "Chi-square",
+    "accuracy": "Accuracy",
+    "scaling": "How it grows",
+    "triangle": "The triangle",
+    "tables": "Lookup tables",
+    "chisquare_level": "Level and power of the chi-square test",
+}
+OPENING = """\
+# Performance
+
+This page is what `python docs/make_performance.py{arguments}` printed; it is not edited.
+
+Every contender runs in a process of its own, all take turns, and the median of the timed runs counts. Each time stands
+beside an error against a reference, where there is one. Times are of one machine, named above each table, and of the
+load that was on it: run it on yours.
+
+"""
+
+
+def section(problem: str, options: list[str]) -> str:
+    """Return the section of a problem: what it asks, how to run it, and what it printed."""
+    print(f"{problem} …", file=sys.stderr, flush=True)
+    command = [sys.executable, "-m", "bench", problem, *options]
+    printed = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+    question = (import_module(f"bench.problems.{problem}").__doc__ or "").partition("\n")[0]
+    return f"## {TITLES[problem]}\n\n{question}\n\n```text\n{printed.strip()}\n```\n"
+
+
+def main(arguments: list[str]) -> None:
+    """Run the problems and write the page."""
+    problems = [argument for argument in arguments if argument in TITLES]
+    options = [argument for argument in arguments if argument not in TITLES]
+    sections = [section(problem, options) for problem in problems or PROBLEMS]
+    given = "".join(f" {argument}" for argument in arguments)
+    (DOCS / "performance.md").write_text(OPENING.format(arguments=given) + "\n".join(sections), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+    main(sys.argv[1:])
