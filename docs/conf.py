@@ -4,7 +4,8 @@ import importlib.metadata
 from typing import Any
 
 project = "fasthdmr"
-author = "the authors of fasthdmr"
+author = "the fasthdmr developers"
+copyright = f"2026, {author}"
 release = importlib.metadata.version("fasthdmr")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
