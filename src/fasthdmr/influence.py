@@ -22,10 +22,11 @@ from fasthdmr.spans import Basis, Profile, closure, default_size, informative_ro
 
 Floats = NDArray[np.float64]
 
-_SIZES = (5, 3, 2)  # splines of a variable in spans of order 2, 3, …: what projections need, not what a model needs
+_PAIRS = (6, 5, 4, 3)  # splines of a variable in spans of order 2, the first with which all can be solved together
+_HIGHER = (3, 2)  # in spans of order 3, and of more
 _DEGREE = 3
 _RANK_TOLERANCE = 1e-10  # as of the spans of a fit: `span_fit.SPAN_RANK_TOLERANCE`
-_MAX_JOINT = 900  # columns that are solved together
+_MAX_JOINT = 600  # columns that are solved together: 0.1 s, and 24 MB at 5,000 rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,17 +62,24 @@ class Spans:
         Weights of sum 1.
     singles : list of ndarray of shape (S, m), length n
         The columns of single variables; those of several are products of few splines.
-    order : int
-        Up to which spans are needed.
+    sizes : sequence of int
+        Splines of a variable in spans of order 2, 3, …
     """
 
-    def __init__(self, rows: Floats, mass: Floats, singles: list[Floats], order: int) -> None:
+    def __init__(self, rows: Floats, mass: Floats, singles: list[Floats], sizes: Sequence[int]) -> None:
         self.mass = mass
-        n_rows = informative_rows(rows, mass)
-        sizes = [min(_SIZES[min(t, 4) - 2], default_size(n_rows, t)) for t in range(2, order + 1)]
         self._axes = [[own, *_splines(x, mass, sizes)] for own, x in zip(singles, rows.T, strict=True)]
         self.means = [self.mean(columns) for columns in singles]
         self._inverses: dict[tuple[Subspace, ...], Floats] = {}
+        self._kept: dict[Subspace, Floats] = {}
+        self._kept_stack: tuple[Sequence[Subspace], Floats] | None = None
+
+    def keep(self, subspaces: Sequence[Subspace]) -> None:
+        """Keep the columns of subspaces, which are made anew for every use otherwise."""
+        X = self._stack(subspaces)
+        ends = np.cumsum([self.size(u) for u in subspaces])
+        self._kept = {u: X[:, end - self.size(u) : end] for u, end in zip(subspaces, ends, strict=True)}
+        self._kept_stack = subspaces, X
 
     def mean(self, values: Floats) -> Floats:
         """Return the mean over rows."""
@@ -80,6 +88,8 @@ class Spans:
 
     def columns(self, subspace: Subspace) -> Floats:
         """Return the centred columns of a subspace, (S, m): none where a variable is constant."""
+        if subspace in self._kept:
+            return self._kept[subspace]
         product = np.ones((len(self.mass), 1))
         for j in subspace:
             axis = self._axes[j][len(subspace) - 1]
@@ -114,6 +124,8 @@ class Spans:
         return int(np.prod([self._axes[j][len(subspace) - 1].shape[1] for j in subspace]))
 
     def _stack(self, subspaces: Sequence[Subspace]) -> Floats:
+        if self._kept_stack is not None and subspaces is self._kept_stack[0]:
+            return self._kept_stack[1]
         return np.hstack([np.zeros((len(self.mass), 0)), *map(self.columns, subspaces)])
 
     def _inverse(self, subspaces: Sequence[Subspace], X: Floats) -> Floats:
@@ -165,16 +177,18 @@ class Influence:
         components: Floats,
         black_box: Floats,
     ) -> None:
-        order = max(map(len, subspaces), default=1)
+        self._closure = closure(subspaces, max(map(len, subspaces), default=1))
+        self._singles: Sequence[Subspace] = [u for u in self._closure if len(u) == 1]
+        sizes = _choose_sizes(self._closure, singles, informative_rows(rows, weights))
         self._squares = weights**2 / (weights**2).sum()
-        self.spans = Spans(rows, weights / weights.sum(), singles, order)
+        self.spans = Spans(rows, weights / weights.sum(), singles, sizes)
         self.f = black_box - self.spans.mean(black_box)
         centred = components - self.spans.mean(components)
         self.components = {u: centred[:, c] for c, u in enumerate(subspaces)}
         self.residual = self.f - centred.sum(axis=1)
-        self._closure = closure(subspaces, order)
-        self._singles = [u for u in self._closure if len(u) == 1]
         self.is_joint = sum(map(self.spans.size, self._closure)) <= _MAX_JOINT
+        if self.is_joint:
+            self.spans.keep(self._closure)
         # What is pushed down to a subspace it passes on: needed below others, and below the residual.
         inner = {v for w in subspaces for v in _proper_subsets(w)}
         self._passing = set(self._closure) if self.is_joint else inner
@@ -238,6 +252,18 @@ class Influence:
         if len(subspace) == 1 and sum(map(self.spans.size, self._singles)) <= _MAX_JOINT:
             return self._singles
         return [*_proper_subsets(subspace), subspace]
+
+
+def _choose_sizes(subspaces: Sequence[Subspace], singles: list[Floats], n_rows: int) -> list[int]:
+    """Return the number of splines of a variable in spans of order 2, 3, …"""
+    order = max(map(len, subspaces), default=1)
+    for pairs in _PAIRS:
+        wanted = (pairs, *_HIGHER, *_HIGHER[-1:] * order)[: order - 1]
+        sizes = [min(size, default_size(n_rows, t)) for t, size in enumerate(wanted, 2)]
+        columns = [singles[u[0]].shape[1] if len(u) == 1 else sizes[len(u) - 2] ** len(u) for u in subspaces]
+        if sum(columns) <= _MAX_JOINT:
+            break
+    return sizes
 
 
 def _proper_subsets(subspace: Subspace) -> list[Subspace]:

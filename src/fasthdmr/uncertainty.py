@@ -22,6 +22,9 @@ Floats = NDArray[np.float64]
 NORMAL_95 = 1.959963984540054
 """The 97.5th percentile of the standard Gaussian law."""
 
+_MAX_VALUES = 500_000  # of components at rows, which keeps the time to a few seconds
+_MIN_ROWS = 1_000
+
 
 @dataclass(frozen=True, eq=False)
 class HalfWidths:
@@ -80,7 +83,7 @@ class Uncertainty:
         if values.ndim != 2 or values.shape[1] != 1:
             raise ValueError(f"Expected values of shape (N,) or (N, 1), got {values.shape}.")
         columns = self.decomposition.columns_of(subspace[0], values[:, 0])
-        error = self._curves[subspace].deviation(columns) / np.sqrt(self.sample.n_effective)
+        error: Floats = self._curves[subspace].deviation(columns) / np.sqrt(self.sample.n_effective)
         return error[:, 0] if self.decomposition.output_names is None else error
 
     @cached_property
@@ -93,14 +96,16 @@ class Uncertainty:
     def _influence(self) -> Influence:
         """Return the influence functions: large, so that they are not kept."""
         decomposition, sample = self.decomposition, self.sample
-        weighted = sample.weights > 0
-        rows = sample.rows[weighted]
+        used = np.flatnonzero(sample.weights > 0)
+        values = len(used) * len(decomposition.subspaces) * len(decomposition.solutions)
+        used = used[:: max(1, min(values // _MAX_VALUES, len(used) // _MIN_ROWS))]
+        rows = sample.rows[used]
         F = decomposition.evaluate(rows)
-        f = decomposition.black_box(rows) if sample.values is None else sample.values[weighted]
+        f = decomposition.black_box(rows) if sample.values is None else sample.values[used]
         if decomposition.output_names is None:
             F, f = F[:, :, None], f.reshape(-1, 1)
         singles = [decomposition.columns_of(j, column) for j, column in enumerate(rows.T)]
-        return Influence(rows, sample.weights[weighted], singles, decomposition.subspaces, F, f)
+        return Influence(rows, sample.weights[used], singles, decomposition.subspaces, F, f)
 
     def _indices(self, influence: Influence, subspace: Subspace) -> tuple[Floats, Floats]:
         """Return the influence functions of S and Sa, each (S, K)."""
