@@ -1,11 +1,19 @@
 """How far indices and components would move with another sample of rows: influence functions.
 
-The black box is given; what is uncertain is the measure. Moving a little of it to a row x changes the means and variances
-in an index, and the components themselves, since they are orthogonal under the measure: what a component f_w leaves to
-those below it, P_w y_w, changes by a combination of the functions in the spans of the proper subsets of w, times f_w(x).
-The effect of that on an index of u is f_w(x) h(x), and h is one small linear solve (`Spans.representer`). An index moves
-by the mean of its influence function over the rows of a sample, so its standard error is that function's standard
-deviation over the square root of the number of rows: a delete-one jackknife without a refit.
+The black box is given; what is uncertain is the measure. Moving a little of it to a row x changes means and variances,
+and the components themselves, since they are orthogonal under the measure: what f_w hands down to the subsets of w
+changes by f_w(x) times the functions in their spans at x, over the products of these spans. So an index of u moves by
+f_w(x) h(x), and h comes from one small linear solve (`Spans.representer`); what goes to subspaces between u and w, they
+hand on. The residual counts as the component of a subspace above all.
+
+An index moves by the mean of its influence function over the rows of a sample, so its standard error is the standard
+deviation of that function over the square root of the number of rows: a delete-one jackknife without a refit.
+
+Single variables have the columns that their components are made of, so a curve is as uncertain as the fit that drew it.
+Several have products of few splines: a projection of many rows does not depend on which rich spans it is made with.
+What is left out: that knots and sizes of spans, the choice of pairs and the model itself depend on the rows; bias, such
+as the p/N by which small `Sa` come out too large; where all spans have too many columns for one solve, what the
+residual hands down through interactions; with `basis="trees"` at order 3, that pairs have other spans.
 """
 
 from __future__ import annotations
@@ -136,7 +144,8 @@ class Spans:
             norms = np.sqrt(products.diagonal())
             scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
             scaled = products * scale * scale[:, None]
-            self._inverses[key] = np.linalg.pinv(scaled, _RANK_TOLERANCE, hermitian=True) * scale * scale[:, None]
+            inverse = np.asarray(np.linalg.pinv(scaled, _RANK_TOLERANCE, hermitian=True), dtype=np.float64)
+            self._inverses[key] = inverse * scale * scale[:, None]
         return self._inverses[key]
 
 
@@ -225,9 +234,10 @@ class Influence:
 
         They are given by their values at the columns of u, (m, t, K), or (m, t, 1) where all outputs share them.
         """
-        total = np.zeros((len(self.f), functionals.shape[1], self.f.shape[1]))
-        for source, h in self._sources(subspace, functionals.reshape(len(functionals), -1)):
-            total += source[:, None] * h.reshape(len(h), *functionals.shape[1:])
+        m, t, K = functionals.shape
+        total = np.zeros((len(self.f), t, self.f.shape[1]))
+        for source, h in self._sources(subspace, functionals.reshape(m, t * K)):
+            total += source[:, None] * h.reshape(-1, t, K)
         return total
 
     def _sources(self, subspace: Subspace, functionals: Floats) -> Iterator[tuple[Floats, Floats]]:
@@ -245,7 +255,7 @@ class Influence:
         below = self._below_residual(subspace)
         yield self.residual, self.spans.representer(below, {v: reached[v] for v in below if v in reached})
 
-    def _below_residual(self, subspace: Subspace) -> list[Subspace]:
+    def _below_residual(self, subspace: Subspace) -> Sequence[Subspace]:
         """Return the spans that the residual is orthogonal to: all, or where these are too many, those next to u."""
         if self.is_joint:
             return self._closure
@@ -255,7 +265,7 @@ class Influence:
 
 
 def _choose_sizes(subspaces: Sequence[Subspace], singles: list[Floats], n_rows: int) -> list[int]:
-    """Return the number of splines of a variable in spans of order 2, 3, …"""
+    """Return the number of splines of a variable in spans of order 2 and more."""
     order = max(map(len, subspaces), default=1)
     for pairs in _PAIRS:
         wanted = (pairs, *_HIGHER, *_HIGHER[-1:] * order)[: order - 1]
