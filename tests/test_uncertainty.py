@@ -160,8 +160,8 @@ def test_what_sums_to_one_does_not_move():
     assert max(alone.Sa_conf[0], alone.S_conf[0], alone.R_conf[0]) < 1e-6
     two = HDMR(lambda X: X @ [1.0, 2.0], order=1).fit(X[:, :2]).sensitivity_
     assert two.S_conf.min() > 0.01
-    assert_close(two.S_conf[0], two.S_conf[1])
-    assert_close(two.R_conf, two.S_conf)
+    assert_close(two.S_conf[0], two.S_conf[1], 1e-4, reason="what the solve of a fit leaves in the residual")
+    assert_close(two.R_conf, two.S_conf, 1e-4, reason="the same")
 
 
 def test_the_divisor_may_be_known():
