@@ -245,6 +245,14 @@ def test_worked_out_when_asked_for_once_and_pickled(monkeypatch):
     assert len(pickle.dumps(after)) < 1.2 * len(pickle.dumps(before))
 
 
+def test_a_function_is_not_called_again():
+    calls = []
+    hdmr = HDMR(lambda X: calls.append(len(X)) or smooth_function(X)).fit(correlated(200))
+    before = len(calls)
+    assert hdmr.sensitivity_.S_conf.max() > 0 and hdmr.component(0).standard_error([0.0])[0] > 0
+    assert len(calls) == before
+
+
 def test_frame_and_printed_table():
     indices = of_pairs(of_bits).fit(bits(200)).sensitivity_
     frame = indices.to_frame()

@@ -22,13 +22,14 @@ MANY_ROWS = 200_000
 SIZES = (9, 6, 4)  # the rule's for N_ROWS: the value of all rows is that of the same spans
 LEVELS = (0.1, 0.5, 0.9)  # of x1, where its curve is looked at
 RATIOS, COVERAGE = (0.85, 1.2), 0.90
+NEGLIGIBLE = 1e-3
 HEADER = ["problem", "", "all rows", "mean", "se", "sd", "se/sd", "coverage", "+-", ""]
 NOTES = """\
 all rows: the value of one sample of {many:,} rows. mean, sd: over the samples of {rows:,} rows. se: the mean of
 conf/1.96 or of standard_error. coverage: the share of samples whose interval holds the value of all rows; +-: its
 Monte Carlo error. OK: se/sd from {low} to {high} and coverage from {coverage}. "near 0": the value of all rows is
-within 2 sd of 0, where Sa is biased upwards and no interval of this kind holds. f_1(q): the curve of x1 at a quantile
-of x1."""
+within 2 sd of 0, or below {negligible}: Sa is biased upwards there, and no interval of this kind holds. f_1(q): the
+curve of x1 at a quantile of x1."""
 
 Fit = Callable[[np.ndarray, np.ndarray, int], Any]
 
@@ -161,7 +162,7 @@ def line(problem: str, name: str, true: float, values: np.ndarray, errors: np.nd
     covered = float(np.mean(np.abs(values - true) <= NORMAL_95 * errors))
     error = np.sqrt(covered * (1 - covered) / len(values))
     verdict = "OK" if RATIOS[0] <= ratio <= RATIOS[1] and covered >= COVERAGE else "MISSED"
-    if not name.startswith("f_") and abs(true) <= 2 * sd:
+    if not name.startswith("f_") and abs(true) <= max(2 * sd, NEGLIGIBLE):
         verdict = "near 0"
     numbers = [f"{true:.4f}", f"{values.mean():.4f}", f"{se:.5f}", f"{sd:.5f}", f"{ratio:.2f}", f"{covered:.3f}"]
     return [problem, name, *numbers, f"{error:.3f}", verdict]
@@ -181,6 +182,8 @@ def run(*, quick: bool, repeats: int) -> None:
     verdicts = [row[-1] for row in lines]
     print(f"coverage: {n_samples} samples of {N_ROWS:,} rows a problem")
     print(machine())
-    notes = NOTES.format(many=many, rows=N_ROWS, low=RATIOS[0], high=RATIOS[1], coverage=COVERAGE)
+    notes = NOTES.format(
+        many=many, rows=N_ROWS, low=RATIOS[0], high=RATIOS[1], coverage=COVERAGE, negligible=NEGLIGIBLE
+    )
     counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in ("OK", "MISSED", "near 0"))
     print(f"\n{table(HEADER, lines)}\n\n{notes}\n\n{counts}\n" + "\n".join(timings))
