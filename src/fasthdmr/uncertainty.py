@@ -13,6 +13,7 @@ from fasthdmr._threads import one_blas_thread
 from fasthdmr.dictionary import Subspace
 from fasthdmr.influence import Curve, Influence
 from fasthdmr.sample import Sample
+from fasthdmr.span_fit import SpanDictionary
 
 if TYPE_CHECKING:
     from fasthdmr.decomposition import Decomposition
@@ -24,6 +25,7 @@ NORMAL_95 = 1.959963984540054
 
 _MAX_VALUES = 500_000  # of components at rows, which keeps the time to a few seconds
 _MIN_ROWS = 1_000
+_MAX_SPENT = 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +107,14 @@ class Uncertainty:
         if decomposition.output_names is None:
             F, f = F[:, :, None], f.reshape(-1, 1)
         singles = [decomposition.columns_of(j, column) for j, column in enumerate(rows.T)]
-        return Influence(rows, sample.weights[used], singles, decomposition.subspaces, F, f)
+        return Influence(rows, sample.weights[used], singles, decomposition.subspaces, F, f, self._spent())
+
+    def _spent(self) -> float:
+        """Return the share of the rows that a joint fit of all spans to values uses up: p/N."""
+        dictionary = self.decomposition.dictionary
+        if self.sample.values is None or not isinstance(dictionary, SpanDictionary):
+            return 0.0  # components are projected one by one
+        return min(_MAX_SPENT, sum(dictionary.basis.sizes) / self.sample.n_effective)
 
     def _indices(self, influence: Influence, subspace: Subspace) -> tuple[Floats, Floats]:
         """Return the influence functions of S and Sa, each (S, K)."""
