@@ -11,6 +11,7 @@ from bench.problems import (
     accuracy,
     chisquare,
     chisquare_level,
+    coverage,
     deep,
     engines,
     kernels,
@@ -35,6 +36,7 @@ PROBLEMS = {
     "chisquare": chisquare.run,
     "chisquare_level": chisquare_level.run,
     "kernels": kernels.run,
+    "coverage": coverage.run,
 }
 REPEATS = {"engines": 9, "scaling": 3}  # 5 of the others
 

@@ -6,6 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fasthdmr._optional import require
 
 
@@ -20,6 +23,14 @@ def _cell(value: Any) -> str:
 
 def _is_interval(value: Any) -> bool:
     return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], float)
+
+
+def cells(values: NDArray[np.float64], half_widths: NDArray[np.float64] | None = None) -> list[Any]:
+    """Return numbers for a printed table, None for NaN, with their half-widths where there are any."""
+    if half_widths is None:
+        return [None if np.isnan(value) else float(value) for value in values]
+    pairs = zip(values.tolist(), half_widths.tolist(), strict=True)
+    return [None if np.isnan(value) else (value, width) for value, width in pairs]
 
 
 def format_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]], footer: Sequence[Sequence[Any]] = ()) -> str:

@@ -158,7 +158,7 @@ class HDMR(BaseHDMR):
             feature_names=self.feature_names_,
             output_names=None if one else tuple(f"y{k}" for k in range(values.shape[1])),
             data_variance=variance_of(list(y.reshape(len(y), -1).T), weights) if self.normalise == "data" else None,
-            sample=Sample.of(X, weights, values if output is None else None),
+            sample=Sample.of(X, weights, values),
         )
         return self
 

@@ -27,7 +27,7 @@ class Sample:
         Of how many equally weighted rows the measure is worth, (sum of w)² / (sum of w²) over all fitted rows; infinite
         where the measure is known.
     values : ndarray of shape (S, K) or None
-        The black box at the rows, where it is known by its values only.
+        The black box at the rows, where it may be slow to call again, or is known by its values only.
     """
 
     rows: Floats

@@ -4,31 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr._optional import require
-from fasthdmr._tables import Table, format_rows
+from fasthdmr._orders import is_real, order_reaching
+from fasthdmr._tables import Table, cells, format_rows
 from fasthdmr.uncertainty import HalfWidths, Uncertainty
 
 Floats = NDArray[np.float64]
 
 _MAX_PRINTED = 40
-
-
-def _is_real(value: object) -> bool:
-    return isinstance(value, Real)
-
-
-def _cells(values: Floats, half_widths: Floats | None = None) -> list[Any]:
-    """Return numbers for a printed table, None for NaN, with their half-widths where there are any."""
-    if half_widths is None:
-        return [None if np.isnan(value) else float(value) for value in values]
-    pairs = zip(values.tolist(), half_widths.tolist(), strict=True)
-    return [None if np.isnan(value) else (value, width) for value, width in pairs]
 
 
 def output_index(output: int | str | None, n_outputs: int, names: Sequence[str] | None = None) -> int:
@@ -61,28 +49,6 @@ def output_index(output: int | str | None, n_outputs: int, names: Sequence[str] 
     if output is None or output not in choices:
         raise ValueError(f"output must be one of {choices} to choose among {n_outputs} outputs, got {output!r}.")
     return choices.index(output) % n_outputs
-
-
-def order_reaching(explained: Floats, fraction: float) -> int:
-    """Return the least order at which a cumulative sum over orders, (T,), reaches a fraction of its end.
-
-    Raises
-    ------
-    ValueError
-        If `fraction` is not in (0, 1].
-
-    Examples
-    --------
-    >>> order_reaching(np.array([0.7, 0.95, 1.0]), 0.9)
-    2
-    """
-    if not (_is_real(fraction) and 0 < fraction <= 1):
-        raise ValueError(f"The 'fraction' parameter must be a float in the range (0.0, 1.0]. Got {fraction!r} instead.")
-    if explained.size == 0:
-        return 0
-    reached = explained >= fraction * explained[-1]
-    # Where negative indices make the sum itself negative, no order need reach the fraction of it.
-    return int(np.argmax(reached)) + 1 if reached.any() else explained.size
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +86,8 @@ class Sensitivity:
         Relative importance: `ST` over its sum, 0 where that is 0.
     Sa_conf, Sb_conf, S_conf : ndarray of float64, shape (C,) or (C, K), or None
         Half-widths of 95 % confidence intervals, index ± conf, over samples of as many rows, the black box being
-        given (see `fasthdmr.uncertainty`). None where the measure is no sample of rows.
+        given; bias is not in them (see Notes). Worked out when first asked for. None where no rows are kept as a
+        sample: closed forms, `decompose`, a Gaussian law, the product of the marginals.
     ST_conf, R_conf : ndarray of float64, shape (n,) or (n, K), or None
     n_outputs : int
         K.
@@ -134,6 +101,9 @@ class Sensitivity:
 
     Notes
     -----
+    An index that is 0 in truth is estimated too large, `Sa` by about p/N for a component of p columns, and its interval
+    is no guide then. Where indices are divided by the variance of data, that is taken as known.
+
     Definitions: Bastian and Rabitz, *High Dimensional Model Representation as a Glass Box in Supervised
     Machine Learning*; specification, section 2.
 
@@ -325,7 +295,7 @@ class Sensitivity:
             raise ValueError(
                 f"The 'kind' parameter must be a str among {{'T', 'R', 'I', 'X', 'P'}}. Got {kind!r} instead."
             )
-        if not (_is_real(eps) and 0 <= eps < np.inf):
+        if not (is_real(eps) and 0 <= eps < np.inf):
             raise ValueError(f"The 'eps' parameter must be a float in the range [0.0, inf). Got {eps!r} instead.")
         one = self._of_output(output)
         if kind in ("T", "R"):
@@ -384,10 +354,10 @@ class Sensitivity:
         """Write the table of one output, as in the paper, cut to the strongest rows."""
         shown = set(np.argsort(-np.abs(self.S), kind="stable")[:_MAX_PRINTED].tolist())
         values = [self.Sa, self.Sb, self.S, self._on_rows(self.ST), self._on_rows(self.R)]
-        columns = [_cells(v) for v in values]
+        columns = [cells(v) for v in values]
         if conf is not None:  # R is T over its sum: its half-width is in the frame
             widths = [conf.Sa, conf.Sb, conf.S, self._on_rows(conf.ST)]
-            columns[:4] = [_cells(v, w) for v, w in zip(values[:4], widths, strict=True)]
+            columns[:4] = [cells(v, w) for v, w in zip(values[:4], widths, strict=True)]
         rows = [row for k, row in enumerate(zip(self.subspaces, self.names, *columns, strict=True)) if k in shown]
         sums: list[Any] = [float(v.sum()) for v in (self.Sa, self.Sb, self.S, self.ST, self.R)]
         if conf is not None:

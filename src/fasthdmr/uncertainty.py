@@ -13,6 +13,7 @@ from fasthdmr._threads import one_blas_thread
 from fasthdmr.dictionary import Subspace
 from fasthdmr.influence import Curve, Influence
 from fasthdmr.sample import Sample
+from fasthdmr.span_fit import SpanDictionary
 
 if TYPE_CHECKING:
     from fasthdmr.decomposition import Decomposition
@@ -21,6 +22,10 @@ Floats = NDArray[np.float64]
 
 NORMAL_95 = 1.959963984540054
 """The 97.5th percentile of the standard Gaussian law."""
+
+_MAX_VALUES = 500_000  # of components at rows, which keeps the time to a few seconds
+_MIN_ROWS = 1_000
+_MAX_SPENT = 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +85,7 @@ class Uncertainty:
         if values.ndim != 2 or values.shape[1] != 1:
             raise ValueError(f"Expected values of shape (N,) or (N, 1), got {values.shape}.")
         columns = self.decomposition.columns_of(subspace[0], values[:, 0])
-        error = self._curves[subspace].deviation(columns) / np.sqrt(self.sample.n_effective)
+        error: Floats = self._curves[subspace].deviation(columns) / np.sqrt(self.sample.n_effective)
         return error[:, 0] if self.decomposition.output_names is None else error
 
     @cached_property
@@ -93,14 +98,23 @@ class Uncertainty:
     def _influence(self) -> Influence:
         """Return the influence functions: large, so that they are not kept."""
         decomposition, sample = self.decomposition, self.sample
-        weighted = sample.weights > 0
-        rows = sample.rows[weighted]
+        used = np.flatnonzero(sample.weights > 0)
+        values = len(used) * len(decomposition.subspaces) * len(decomposition.solutions)
+        used = used[:: max(1, min(values // _MAX_VALUES, len(used) // _MIN_ROWS))]
+        rows = sample.rows[used]
         F = decomposition.evaluate(rows)
-        f = decomposition.black_box(rows) if sample.values is None else sample.values[weighted]
+        f = decomposition.black_box(rows) if sample.values is None else sample.values[used]
         if decomposition.output_names is None:
             F, f = F[:, :, None], f.reshape(-1, 1)
         singles = [decomposition.columns_of(j, column) for j, column in enumerate(rows.T)]
-        return Influence(rows, sample.weights[weighted], singles, decomposition.subspaces, F, f)
+        return Influence(rows, sample.weights[used], singles, decomposition.subspaces, F, f, self._spent())
+
+    def _spent(self) -> float:
+        """Return the share of the rows that a joint fit of all spans to values uses up: p/N."""
+        dictionary = self.decomposition.dictionary
+        if self.sample.values is None or not isinstance(dictionary, SpanDictionary):
+            return 0.0  # components are projected one by one
+        return min(_MAX_SPENT, sum(dictionary.basis.sizes) / self.sample.n_effective)
 
     def _indices(self, influence: Influence, subspace: Subspace) -> tuple[Floats, Floats]:
         """Return the influence functions of S and Sa, each (S, K)."""

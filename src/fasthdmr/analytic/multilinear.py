@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import ndtri
 
+from fasthdmr._orders import order_reaching
 from fasthdmr.analytic.base import AnalyticModel, draw, warn_constant
 from fasthdmr.analytic.coefficients import Coefficients, decimals
 from fasthdmr.dictionary import Subspace
-from fasthdmr.sensitivity import Sensitivity, order_reaching
+from fasthdmr.sensitivity import Sensitivity
 
 Floats = NDArray[np.float64]
 
