@@ -31,7 +31,7 @@ RIVALS = True  # tests set it aside
 LOOP_LIMIT = 300.0  # seconds, a loop runs once
 TILES = 10
 _M_MMAP_THRESHOLD = -3  # of glibc
-LOOPS = ("loop, tree_.predict", "loop, tree.predict", "loop, NumPy walk")
+LOOP, NUMPY_LOOP = "loop, tree_.predict", "loop, NumPy walk"
 NODE_LOOP = "loop by node, NumPy walk"
 SKLEARN = "scikit-learn, 1 thread"
 ENGINES = ("YDF, 1 thread", "lleaves, 1 thread", "onnxruntime, 1 thread", "tl2cgen, 1 thread")
@@ -44,7 +44,8 @@ tree_.predict, the loop by node, or scikit-learn's predict; engines compute the 
 The loops run once, all others in turn; converting and compiling models is free of charge, reading them is in the
 rows 'model to B'. YDF, onnxruntime and lleaves (vectorised) compute in single precision.
 lleaves (vectorised): its own code with LLVM's vectorisers, which no published version of it asks for. It is no part
-of the goals; what it would be in them is said below them."""
+of the goals; what it would be in them is said below them. The goal of 100 is set against the loop in NumPy: those by
+tree_.predict and tree.predict add up what scikit-learn's compiled code gives, and are in the tables only."""
 
 
 def fills(model: Any, n_rows: int, *, stage: str) -> list[Contender]:
@@ -115,10 +116,10 @@ def fastest(block: Block) -> tuple[str, float]:
 def demands(blocks: dict[int, Block], tiled: Block) -> list[Goal]:
     """Return what issue 4 asks of the times."""
     goals = []
-    for by, loops in zip(SORTINGS, (LOOPS, (NODE_LOOP,)), strict=True):
+    for by, loop in zip(SORTINGS, (NUMPY_LOOP, NODE_LOOP), strict=True):
         one, two = ours.columns_name(by, 1), ours.columns_name(by, 2)
-        sums = {name: sum(seconds(block, name) for block in blocks.values()) for name in (one, two, SKLEARN, *loops)}
-        goals += [Goal(f"{loop} / {one}, sum of the depths", sums[loop] / sums[one], 100.0) for loop in loops]
+        sums = {name: sum(seconds(block, name) for block in blocks.values()) for name in (one, two, SKLEARN, loop)}
+        goals.append(Goal(f"{loop} / {one}, sum of the depths", sums[loop] / sums[one], 100.0))
         goals.append(Goal(f"{SKLEARN} / {one}, sum of the depths", sums[SKLEARN] / sums[one], 20.0))
         for (depth, block), asked in zip(blocks.items(), (50.0, 13.0, 5.0), strict=True):
             engine, time = fastest(block)
@@ -143,7 +144,7 @@ def run(*, quick: bool, repeats: int) -> None:
     blocks = {}
     for depth, model in models.items():
         block = blocks[depth] = measure(contenders(model, X, stage=f"depth {depth}"), repeats)
-        print(f"\nN = {len(X)}\n\n{block_table(block, truth_of(block, (LOOPS[0], NODE_LOOP, SKLEARN)))}")
+        print(f"\nN = {len(X)}\n\n{block_table(block, truth_of(block, (LOOP, NODE_LOOP, SKLEARN)))}")
         for m in block:
             m.summary.clear()  # the arrays of one depth are enough to hold
     tiled = measure(many_rows(models[2], X, stage=f"depth 2, {TILES} N"), repeats)
