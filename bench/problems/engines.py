@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
-from collections.abc import Callable
+import math
+import mmap
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,6 @@ DEPTHS = (1, 2, 3)
 RIVALS = True  # tests set it aside
 LOOP_LIMIT = 300.0  # seconds, a loop runs once
 TILES = 10
-_M_MMAP_THRESHOLD = -3  # of glibc
 LOOP, NUMPY_LOOP = "loop, tree_.predict", "loop, NumPy walk"
 NODE_LOOP = "loop by node, NumPy walk"
 SKLEARN = "scikit-learn, 1 thread"
@@ -53,18 +52,16 @@ def fills(model: Any, n_rows: int, *, stage: str) -> list[Contender]:
     (forest,) = ours.load([model])
     widths = {"tree": len(forest.groups), "node": len(forest.node_groups)}
 
-    def fill(shape: tuple[int, int]) -> Callable[[Any], None]:
-        return lambda _: np.empty(shape, order="F").fill(1.0)
-
-    return [
-        Contender(f"fill {b} columns by {by}", stage, fill((n_rows, b)), _ask_for_pages) for by, b in widths.items()
-    ]
+    return [Contender(f"fill {b} columns by {by}", stage, partial(_fill, (n_rows, b))) for by, b in widths.items()]
 
 
-def _ask_for_pages() -> None:
-    """Have all arrays come from the system: malloc would reuse those up to 32 MB, still in the cache."""
-    with contextlib.suppress(OSError, AttributeError, TypeError):
-        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, 1 << 16)
+def _fill(shape: tuple[int, int], _: Any) -> None:
+    """Fill an array in new pages, large ones as NumPy asks for: malloc would reuse up to 32 MB, still in the cache."""
+    if not hasattr(mmap, "MADV_HUGEPAGE"):
+        return np.empty(shape, order="F").fill(1.0)
+    with mmap.mmap(-1, 8 * math.prod(shape), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as pages:
+        pages.madvise(mmap.MADV_HUGEPAGE)
+        return np.frombuffer(pages, np.float64).fill(1.0)
 
 
 def limit(block: Block, by: str) -> float:
