@@ -20,7 +20,7 @@ public:
 
     // Writes the columns of some rows (at most kBlockRows) into out, column-major.
     virtual void fill(const Rows& rows, double* out, index leading) const = 0;
-    // How many rows are best filled at a time.
+    // How many rows are best filled at a time for their products.
     virtual index block_rows() const { return kBlockRows; }
 
 protected:

@@ -46,6 +46,7 @@ LeastSquares::LeastSquares(const double* r, index p, double tolerance)
 std::vector<double> LeastSquares::solve(const std::vector<index>& columns, index rows, const double* rhs,
                                         index count) const {
     const index n = index(columns.size());
+    if (well_conditioned_ && n > 0 && columns.back() == n) return by_substitution(n, rows, rhs, count);
     Buffer<double> g(n * n);
     for (index k = 0; k < n; ++k)
         for (index i = k; i < n; ++i) g[k * n + i] = products_[(columns[k] - 1) * n_ + columns[i] - 1];
@@ -56,6 +57,19 @@ std::vector<double> LeastSquares::solve(const std::vector<index>& columns, index
         const std::vector<double> solution = by_products(g, columns, rows, rhs + c * rows);
         solutions.insert(solutions.end(), solution.begin(), solution.end());
     }
+    return solutions;
+}
+
+// The first columns are a triangle as they are.
+std::vector<double> LeastSquares::by_substitution(index columns, index rows, const double* rhs, index count) const {
+    char left = 'L', upper = 'U', no = 'N';
+    int n = int(columns), nrhs = int(count), ld = int(n_);
+    double one = 1.0;
+    std::vector<double> solutions(columns * count);
+    for (index c = 0; c < count; ++c) std::copy_n(rhs + c * rows, columns, solutions.data() + c * columns);
+    lapack().dtrsm(&left, &upper, &no, &no, &n, &nrhs, &one, const_cast<double*>(unit_.data()), &ld, solutions.data(),
+                   &n);
+    for (std::size_t k = 0; k < solutions.size(); ++k) solutions[k] /= spread_[1 + k % columns];
     return solutions;
 }
 

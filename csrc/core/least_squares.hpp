@@ -26,6 +26,7 @@ public:
 
 private:
     const double* unit(index column) const { return unit_.data() + (column - 1) * n_; }
+    std::vector<double> by_substitution(index columns, index rows, const double* rhs, index count) const;
     std::vector<double> by_products(const Buffer<double>& factor, const std::vector<index>& columns, index rows,
                                     const double* rhs) const;
     std::vector<double> by_pivoted_qr(const std::vector<index>& columns, index rows, const double* rhs,

@@ -71,16 +71,16 @@ private:
     index next_ = 0;
 };
 
-// Absorbs blocks of all rows into sums that start empty, a range with at least `least` blocks each.
+// Absorbs all rows, `step` at a time, into sums that start empty, a range with at least `least` blocks each.
 template <class Sum>
-Sum absorbed(const Source& source, const Rows& rows, const Sum& empty, index least, int n_threads) {
+Sum absorbed(const Source& source, const Rows& rows, const Sum& empty, index least, index step, int n_threads) {
     const index blocks = (rows.count + kBlockRows - 1) / kBlockRows;
     const index ranges = std::max<index>(1, std::min(kRanges, blocks / least));
     OrderedMerge<Sum> merge(ranges);
     parallel_for(ranges, n_threads, [&](index k) {
         const index last = std::min(rows.count, blocks * (k + 1) / ranges * kBlockRows);
         // Columns a power of two apart compete for the same lines of a cache.
-        const index step = source.dictionary.block_rows(), leading = std::min(step, rows.count) + 8;
+        const index leading = std::min(step, rows.count) + 8;
         Sum sum = empty;
         Buffer<double> block(source.columns * leading);
         for (index begin = blocks * k / ranges * kBlockRows; begin < last; begin += step) {
@@ -96,13 +96,13 @@ Sum absorbed(const Source& source, const Rows& rows, const Sum& empty, index lea
 
 Triangle by_reflections(const Source& source, const Rows& rows, int n_threads) {
     constexpr index blocks_a_merge = 4;  // it costs as much as absorbing one
-    Triangle result = absorbed(source, rows, Triangle(source.columns), blocks_a_merge, n_threads);
+    Triangle result = absorbed(source, rows, Triangle(source.columns), blocks_a_merge, kBlockRows, n_threads);
     result.fix_signs();
     return result;
 }
 
 CholeskyQr products(const Source& source, const Rows& rows, int n_threads) {
-    return absorbed(source, rows, CholeskyQr(source.columns), 1, n_threads);
+    return absorbed(source, rows, CholeskyQr(source.columns), 1, source.dictionary.block_rows(), n_threads);
 }
 
 // One row of each of `count` equal stretches, its place in them never twice the same: rows may be periodic.

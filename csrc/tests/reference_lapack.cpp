@@ -187,16 +187,17 @@ void dgemm(char*, char*, int* m, int* n, int* k, double* alpha, double* a, int* 
         }
 }
 
-// B <- the solution of L X = B or L' X = B
-void dtrsm(char*, char*, char* transposed, char*, int* m, int* n, double*, double* a, int* lda, double* b, int* ldb) {
+// B <- the solution of A X = B or A' X = B, A a lower or an upper triangle
+void dtrsm(char*, char* uplo, char* transposed, char*, int* m, int* n, double*, double* a, int* lda, double* b,
+           int* ldb) {
+    const bool plain = *transposed == 'N', forward = plain == (*uplo == 'L');
     for (int j = 0; j < *n; ++j) {
         double* x = b + j * *ldb;
         for (int step = 0; step < *m; ++step) {
-            const bool forward = *transposed == 'N';
             const int i = forward ? step : *m - 1 - step;
             long double sum = x[i];
             for (int k = forward ? 0 : i + 1; k < (forward ? i : *m); ++k)
-                sum -= static_cast<long double>(forward ? a[k * *lda + i] : a[i * *lda + k]) * x[k];
+                sum -= static_cast<long double>(plain ? a[k * *lda + i] : a[i * *lda + k]) * x[k];
             x[i] = double(sum / a[i * *lda + i]);
         }
     }
