@@ -17,7 +17,7 @@ from bench.runner import Contender, Measurement, measure
 
 LIMIT = 120.0  # seconds for a rival
 QUICK_ROWS = 2000
-TREEHFD_RATIO, BASIS_RATIO = 30.0, 5.0
+TREEHFD_RATIO, BASIS_RATIO = 30.0, 6.0
 HEADER = ["stage", "contender", "median s", "range", "peak MB", "x ours"]
 NOTES = f"""\
 one model: fit and components at all rows, the model being there; x ours: over the first row of the block;

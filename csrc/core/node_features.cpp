@@ -1,7 +1,7 @@
 #include "node_features.hpp"
 
 #include <algorithm>
-#include <map>
+#include <iterator>
 
 #include "boxes.hpp"
 #include "parallel.hpp"
@@ -62,11 +62,16 @@ void NodeSums::append_walks(const Forest& forest, index t) {
     constexpr std::size_t most_paths = 2;
     const Node* tree = forest.tree(t);
     const std::vector<std::int32_t>& below = groups_.below[t];
-    std::map<std::int32_t, std::vector<std::int32_t>> nodes_of;
-    for (index m = 0; m < forest.tree_size(t); ++m)
-        if (!Forest::is_leaf(tree, m) && columns_[below[m]].tables.count() == 0)
-            nodes_of[below[m]].push_back(std::int32_t(m));
-    for (const auto& [group, nodes] : nodes_of) {
+    std::vector<std::int32_t> walked, groups;
+    for (std::int32_t m = 0; m < forest.tree_size(t); ++m) {
+        if (Forest::is_leaf(tree, m) || columns_[below[m]].tables.count() > 0) continue;
+        walked.push_back(m);
+        groups.push_back(below[m]);
+    }
+    for (const std::int32_t group : distinct(std::move(groups))) {
+        std::vector<std::int32_t> nodes;
+        std::copy_if(walked.begin(), walked.end(), std::back_inserter(nodes),
+                     [&](std::int32_t m) { return below[m] == group; });
         if (nodes.size() > most_paths)
             append_top(forest, t, group);
         else
