@@ -200,9 +200,9 @@ class TreeHDMR(BaseHDMR):
         members = as_members(self.estimators, self.random_state)
         ridge = self._check_parameters(len(members))
         reasons = {
+            "models that are not fitted": not all(map(is_fitted, members)),
             "combine='ridge'": ridge,
             "normalise='data'": self.normalise == "data",
-            "models that are not fitted": not all(map(is_fitted, members)),
         }
         numeric = ridge or self.normalise == "data"
         needed_for = next((reason for reason, applies in reasons.items() if applies), "")

@@ -58,4 +58,7 @@ def read(model: Any) -> Trees:
             module, function = name
             trees: Trees = getattr(importlib.import_module(module), function)(model)
             return trees
-    raise TypeError(f"{public_name(type(model))} is not supported. Supported are {_SUPPORTED}.")
+    raise TypeError(
+        f"{public_name(type(model))} is not supported. Supported are {_SUPPORTED}. fasthdmr.HDMR(model) decomposes any "
+        "fitted model."
+    )
