@@ -202,3 +202,12 @@ def test_waterfall_in_given_axes(hdmr):
     _, ax = pyplot.subplots()
     display = WaterfallDisplay.from_estimator(hdmr, X.iloc[0], ax=ax)
     assert display.axes_[0] is ax and display.figure_ is ax.figure
+
+
+def test_a_model_without_splits_has_no_terms():
+    X = np.zeros((4, 1))
+    model = GradientBoostingRegressor(n_estimators=1).fit(X, [1.0, 2.0, 3.0, 4.0])
+    with pytest.warns(UserWarning, match="constant"):
+        hdmr = TreeHDMR(model).fit(X)
+    found = hdmr.explain(X[0])
+    assert found.subspaces == [] and found.output == found.intercept + found.residual

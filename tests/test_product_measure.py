@@ -30,8 +30,9 @@ def check_against_grid(model, hdmr, X, weights=None):
     """Everything that hdmr says against the enumeration of the grid."""
     grid = ProductMeasure(X, weights)
     outputs = oracle.raw_output(model, grid.rows).reshape(len(grid.rows), -1)
-    values = hdmr.evaluate(grid.rows).reshape(len(grid.rows), len(hdmr.subspaces_), -1)
-    structural = np.reshape(hdmr.sensitivity_.Sa, (len(hdmr.subspaces_), -1))
+    shape = len(hdmr.subspaces_), outputs.shape[1]  # no components where no tree splits
+    values = hdmr.evaluate(grid.rows).reshape(len(grid.rows), *shape)
+    structural = np.reshape(hdmr.sensitivity_.Sa, shape)
     for k, f in enumerate(outputs.T):
         scale = max(np.abs(f).max(), 1e-300)
         expected = grid.components(f)

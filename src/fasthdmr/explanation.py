@@ -135,7 +135,7 @@ def explain(decomposition: Decomposition, row: NDArray[Any], output: int | str |
     names = decomposition.output_names
     k = output_index(output, len(decomposition.solutions), names)
     f_0 = float(np.atleast_1d(decomposition.intercept)[k])
-    terms = decomposition.evaluate(row, n_threads).reshape(len(decomposition.subspaces), -1)[:, k]
+    terms = decomposition.evaluate(row, n_threads).reshape(-1, len(decomposition.solutions))[:, k]
     black_box = float(decomposition.black_box(row, n_threads).reshape(-1)[k])
     strongest = np.argsort(-np.abs(terms), kind="stable")
     subspaces = [decomposition.subspaces[c] for c in strongest]
