@@ -119,6 +119,17 @@ def test_result_depends_on_the_seed_only(k, n, monkeypatch):
     assert len(np.unique(one.chi2)) > 90  # streams of chunks differ
 
 
+def test_occupancy_depends_on_the_seed_only(monkeypatch):
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 4)
+    monkeypatch.setattr(simulation, "_CHUNK_OCCUPANCIES", 16)
+    p = chisquare.power_law(2500, 0.0)
+    one = chisquare.simulate(p, 5000, 100, random_state=5)
+    for n_jobs in (2, 3, 4):
+        assert np.array_equal(chisquare.simulate(p, 5000, 100, random_state=5, n_jobs=n_jobs).chi2, one.chi2)
+    assert np.array_equal(chisquare.simulate(p, 5000, 40, random_state=5).chi2, one.chi2[:40])
+    assert not np.array_equal(one.chi2[:16], one.chi2[16:32])  # streams of chunks differ
+
+
 def test_kinds_of_random_state():
     def run(random_state):
         return chisquare.simulate([0.5, 0.5], 1000, 5, random_state=random_state).chi2
