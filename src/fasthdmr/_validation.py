@@ -1,7 +1,8 @@
-"""What users may pass as rows X, and what they are told if it is something else."""
+"""What users may pass, rows X above all, and what they are told if it is something else."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,23 @@ from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite, check_array
 
 _SHOWN = 5  # names listed in an error, as in scikit-learn
+
+
+def check_kind(kind: object, kinds: Sequence[str]) -> None:
+    """Refuse a parameter `kind` that is none of those there are, in scikit-learn's words.
+
+    Raises
+    ------
+    ValueError
+        If it is none of them.
+
+    Examples
+    --------
+    >>> check_kind("map", ["map", "surface"])
+    """
+    if kind not in kinds:
+        among = "{" + ", ".join(map(repr, kinds)) + "}"
+        raise ValueError(f"The 'kind' parameter must be a str among {among}. Got {kind!r} instead.")
 
 
 def check_rows(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fasthdmr._optional import require
 from fasthdmr._orders import is_real, order_reaching
 from fasthdmr._tables import Table, cells, format_rows
+from fasthdmr._validation import check_kind
 from fasthdmr.uncertainty import HalfWidths, Uncertainty
 
 Floats = NDArray[np.float64]
@@ -291,10 +292,7 @@ class Sensitivity:
         ---------------------------------------------------
         (0, 1)    age income      2  0.2500  0.0000  0.2500
         """
-        if kind not in ("T", "R", "I", "X", "P"):
-            raise ValueError(
-                f"The 'kind' parameter must be a str among {{'T', 'R', 'I', 'X', 'P'}}. Got {kind!r} instead."
-            )
+        check_kind(kind, ("T", "R", "I", "X", "P"))
         if not (is_real(eps) and 0 <= eps < np.inf):
             raise ValueError(f"The 'eps' parameter must be a float in the range [0.0, inf). Got {eps!r} instead.")
         one = self._of_output(output)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fasthdmr._validation import check_kind
 from fasthdmr.plotting import _shared as shared
 from fasthdmr.plotting._curves import draw_single
 from fasthdmr.plotting._drawn import Drawn
@@ -72,8 +73,7 @@ class ComponentDisplay:
     def __init__(self, components: Sequence[Any], *, output: int = 0, kind: str = "map") -> None:
         if not components:
             raise ValueError("There are no subspaces to draw: name at least one.")
-        if kind not in ("map", "surface"):
-            raise ValueError(f"The 'kind' parameter must be a str among {{'map', 'surface'}}. Got {kind!r} instead.")
+        check_kind(kind, ("map", "surface"))
         for component in components:
             if len(component.subspace) > 2:
                 raise ValueError(

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fasthdmr._validation import check_kind
 from fasthdmr.plotting import _shared as shared
 from fasthdmr.plotting._matrix import draw_matrix
 from fasthdmr.sensitivity import Sensitivity, output_index
 
 Floats = NDArray[np.float64]
 
-_MAX_BARS = 20
+MAX_BARS = 20
+"""Subspaces that have bars, the strongest."""
 
 
 class SensitivityDisplay:
@@ -62,8 +64,7 @@ class SensitivityDisplay:
     axes_: Any
 
     def __init__(self, sensitivity: Sensitivity, *, output: int | str | None = None, kind: str = "bars") -> None:
-        if kind not in ("bars", "matrix"):
-            raise ValueError(f"The 'kind' parameter must be a str among {{'bars', 'matrix'}}. Got {kind!r} instead.")
+        check_kind(kind, ("bars", "matrix"))
         self.sensitivity = sensitivity
         self.output = output_index(output, sensitivity.n_outputs, sensitivity.output_names)
         self.kind = kind
@@ -123,7 +124,7 @@ class SensitivityDisplay:
     def _bars(self, ax: Any) -> Any:
         indices = self.sensitivity
         Sa, Sb, S, ST = map(self._of_output, (indices.Sa, indices.Sb, indices.S, indices.ST))
-        strongest = np.argsort(-np.maximum(Sa, np.abs(S)), kind="stable")[:_MAX_BARS]
+        strongest = np.argsort(-np.maximum(Sa, np.abs(S)), kind="stable")[:MAX_BARS]
         rows = strongest[np.argsort(-S[strongest], kind="stable")]
         labels = [shared.subspace_label([indices.feature_names[i] for i in indices.subspaces[k]]) for k in rows]
 
