@@ -12,13 +12,18 @@ from numpy.typing import NDArray
 from fasthdmr._optional import require
 
 
+def four_decimals(value: float) -> str:
+    """Return a number as tables show it."""
+    # Adding 0 turns the -0.0 of a rounded tiny negative into 0.0.
+    return f"{round(value, 4) + 0.0:.4f}"
+
+
 def _cell(value: Any) -> str:
     if value is None:
         return "-"
     if _is_interval(value):
         return _cell(value[0]) + (" " * 8 if value[1] is None else f" ±{_cell(value[1])}")
-    # Adding 0 turns the -0.0 of a rounded tiny negative into 0.0.
-    return f"{round(value, 4) + 0.0:.4f}" if isinstance(value, float) else str(value)
+    return four_decimals(value) if isinstance(value, float) else str(value)
 
 
 def _is_interval(value: Any) -> bool:

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from fasthdmr._optional import require
+from fasthdmr._tables import four_decimals
 from fasthdmr.plotting import ComponentDisplay, SensitivityDisplay
+from fasthdmr.plotting.sensitivity import MAX_BARS
 from fasthdmr.sensitivity import Sensitivity
 
 _PICTURED = 6
-_MANY = 20  # subspaces, more of which are not in the picture of bars
 _COLUMNS = {
     "names": "Variables",
     "order": "Order",
@@ -52,7 +53,7 @@ def pictures(hdmr: Any, output: int) -> dict[str, Any]:
     strongest = [row[0] for row in indices.level_set("P", output=output) if row[2] <= 2][:_PICTURED]
     if strongest:
         displays["components"] = ComponentDisplay.from_estimator(hdmr, strongest, output=output)
-    if len(indices.subspaces) > _MANY:
+    if len(indices.subspaces) > MAX_BARS:
         displays["interactions"] = SensitivityDisplay.from_estimator(hdmr, output=output, kind="matrix")
     return displays
 
@@ -225,5 +226,4 @@ def _foot(name: str, values: Sequence[str]) -> str:
 
 
 def _number(value: float) -> str:
-    # Adding 0 turns the -0.0 of a rounded tiny negative into 0.0.
-    return f"{round(value, 4) + 0.0:.4f}".replace("-", "−")
+    return four_decimals(value).replace("-", "−")
