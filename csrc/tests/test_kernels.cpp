@@ -73,67 +73,74 @@ TEST(leaves_are_those_of_a_walk_row_by_row) {
             }
 }
 
-// Each set has an order of its own for the codes, so each encodes for itself.
+// What is added to ranks of some variables, and what it is made of.
+struct Coded {
+    static constexpr index features = 3, ld = 192;
+    Random random;
+    std::vector<std::int32_t> ranks;
+
+    explicit Coded(std::uint64_t seed) : random(seed), ranks(features * ld) {
+        for (std::int32_t& rank : ranks)
+            rank = std::int32_t(random.happens(0.7) ? random.below(9) : kMostThresholds + random.below(2));
+    }
+
+    void fill(std::int32_t* variable, std::int32_t* code, int count) {
+        for (int m = 0; m < count; ++m) {
+            const std::int32_t own =
+                random.happens(0.1) ? kNeverRight : ranks[random.below(features * ld)] + kLowestCode;
+            variable[m] = std::int32_t(random.below(features));
+            code[m] = std::int32_t(std::uint32_t(own & 0xffff) * 0x10001u);
+        }
+    }
+
+    // Each set has an order of its own for the codes, so each encodes for itself.
+    template <class Add>
+    std::vector<double> sums(const Kernels& set, index rows, const Add& add) const {
+        Buffer<std::int16_t> codes(features * ld);
+        for (index v = 0; v < features; ++v) set.encode(ranks.data() + v * ld, rows, codes.data() + v * ld);
+        std::vector<double> out = start(rows);
+        add(set, codes.data(), out.data());
+        return out;
+    }
+
+    // The sums, which are those of the baseline, and nothing behind them.
+    template <class Add>
+    std::vector<double> checked(index rows, const Add& add) const {
+        const std::vector<double> actual = sums(kernels(), rows, add);
+        CHECK_SAME_BITS(actual, sums(kernels_baseline, rows, add));
+        CHECK(actual[rows] == 0.25 && actual[rows + 3] == 0.25);
+        return actual;
+    }
+};
+
 TEST(coded_trees_agree_with_the_baseline) {
-    Random random(4);
-    constexpr index features = 3, ld = 192;
-    std::vector<std::int32_t> ranks(features * ld);
-    for (std::int32_t& rank : ranks)
-        rank = std::int32_t(random.happens(0.7) ? random.below(9) : kMostThresholds + random.below(2));
+    Coded coded(4);
     for (const index rows : {0, 1, 7, 63, 64, 65, 127, 128, 129, 160})
         for (int depth = 1; depth <= kShallowDepth; ++depth) {
             Buffer<CodedTree> trees(20);
             for (CodedTree& tree : trees) {
-                for (int m = 0; m < 7; ++m) {
-                    const std::int32_t code =
-                        random.happens(0.1) ? kNeverRight : ranks[random.below(features * ld)] + kLowestCode;
-                    tree.variable[m] = std::int32_t(random.below(features));
-                    tree.code[m] = std::int32_t(std::uint32_t(code & 0xffff) * 0x10001u);
-                }
-                for (double& value : tree.leaf) value = random.uniform(-1.0, 1.0);
+                coded.fill(tree.variable, tree.code, 7);
+                for (double& value : tree.leaf) value = coded.random.uniform(-1.0, 1.0);
             }
-            const auto sums = [&](const Kernels& set) {
-                Buffer<std::int16_t> codes(features * ld);
-                for (index v = 0; v < features; ++v) set.encode(ranks.data() + v * ld, rows, codes.data() + v * ld);
-                std::vector<double> out = start(rows);
-                set.add_coded(trees.data(), 20, depth, codes.data(), ld, rows, out.data());
-                return out;
-            };
-            const std::vector<double> actual = sums(kernels());
-            CHECK_SAME_BITS(actual, sums(kernels_baseline));
-            CHECK(actual[rows] == 0.25 && actual[rows + 3] == 0.25);
+            const auto actual = coded.checked(rows, [&](const Kernels& set, const std::int16_t* codes, double* out) {
+                set.add_coded(trees.data(), 20, depth, codes, Coded::ld, rows, out);
+            });
             if (rows > 0) CHECK(actual[rows - 1] != 0.25);
         }
 }
 
 TEST(coded_paths_agree_with_the_baseline) {
-    Random random(8);
-    constexpr index features = 3, ld = 192;
-    std::vector<std::int32_t> ranks(features * ld);
-    for (std::int32_t& rank : ranks)
-        rank = std::int32_t(random.happens(0.7) ? random.below(9) : kMostThresholds + random.below(2));
+    Coded coded(8);
     for (const index rows : {0, 1, 7, 63, 64, 65, 127, 128, 129, 160}) {
         Buffer<CodedPaths> pairs(20);
         for (CodedPaths& pair : pairs) {
-            for (int m = 0; m < 6; ++m) {
-                const std::int32_t code =
-                    random.happens(0.1) ? kNeverRight : ranks[random.below(features * ld)] + kLowestCode;
-                pair.variable[m] = std::int32_t(random.below(features));
-                pair.code[m] = std::int32_t(std::uint32_t(code & 0xffff) * 0x10001u);
-            }
-            for (double& value : pair.value) value = random.uniform(-1.0, 1.0);
+            coded.fill(pair.variable, pair.code, 6);
+            for (double& value : pair.value) value = coded.random.uniform(-1.0, 1.0);
             pair.value[0] = 0.0;
         }
-        const auto sums = [&](const Kernels& set) {
-            Buffer<std::int16_t> codes(features * ld);
-            for (index v = 0; v < features; ++v) set.encode(ranks.data() + v * ld, rows, codes.data() + v * ld);
-            std::vector<double> out = start(rows);
-            set.add_paths(pairs.data(), 20, codes.data(), ld, rows, out.data());
-            return out;
-        };
-        const std::vector<double> actual = sums(kernels());
-        CHECK_SAME_BITS(actual, sums(kernels_baseline));
-        CHECK(actual[rows] == 0.25 && actual[rows + 3] == 0.25);
+        const auto actual = coded.checked(rows, [&](const Kernels& set, const std::int16_t* codes, double* out) {
+            set.add_paths(pairs.data(), 20, codes, Coded::ld, rows, out);
+        });
         for (index r = 0; r < rows; ++r) {
             double desired = 0.25;
             for (const CodedPaths& pair : pairs) {
@@ -141,7 +148,7 @@ TEST(coded_paths_agree_with_the_baseline) {
                 for (int p = 0; p < 2; ++p) {
                     bool passes[3];
                     for (int m = 0; m < 3; ++m)
-                        passes[m] = ranks[pair.variable[3 * p + m] * ld + r] + kLowestCode >
+                        passes[m] = coded.ranks[pair.variable[3 * p + m] * Coded::ld + r] + kLowestCode >
                                     std::int16_t(pair.code[3 * p + m]);
                     number[p] = passes[0] && passes[1] ? 1 + passes[2] : 0;
                 }
