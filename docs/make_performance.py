@@ -25,6 +25,7 @@ TITLES = {
     "triangle": "The triangle",
     "tables": "Lookup tables",
     "chisquare_level": "Level and power of the chi-square test",
+    "coverage": "Intervals",
 }
 OPENING = """\
 # Performance

@@ -65,9 +65,12 @@ def rows_progress(n_rows: int, description: str, *, verbose: int) -> Iterator[No
         return
     before, over = _core.rows_done(), Event()
 
+    def look() -> None:
+        bar.update(min(_core.rows_done() - before, n_rows) - bar.n)
+
     def watch() -> None:
         while not over.wait(_INTERVAL):
-            bar.update(min(_core.rows_done() - before, n_rows) - bar.n)
+            look()
 
     watcher = Thread(target=watch, daemon=True)
     watcher.start()
@@ -76,7 +79,7 @@ def rows_progress(n_rows: int, description: str, *, verbose: int) -> Iterator[No
     finally:
         over.set()
         watcher.join()
-        bar.update(min(_core.rows_done() - before, n_rows) - bar.n)
+        look()
         bar.close()
 
 

@@ -115,12 +115,10 @@ class Explanation:
         return WaterfallDisplay(self).plot(ax=ax)
 
     def __str__(self) -> str:
-        shown = min(len(self.subspaces), _MAX_PRINTED)
         terms: list[tuple[Any, str, str, float]] = [("", "f0", "", self.intercept)]
         for u, name, values, term in zip(self.subspaces, self.names, self.values, self.contributions, strict=True):
             terms.append((u, name, " ".join(f"{value:.4g}" for value in values), float(term)))
-        rest = terms[1 + shown :]
-        terms = terms[: 1 + shown]
+        terms, rest = terms[: 1 + _MAX_PRINTED], terms[1 + _MAX_PRINTED :]
         if rest:
             terms.append(("", f"{len(rest)} weaker", "", sum(term for *_, term in rest)))
         terms.append(("", "Residual", "", self.residual))

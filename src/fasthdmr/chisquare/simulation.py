@@ -143,7 +143,7 @@ def uses_occupancy(n: int, k: int) -> bool:
 def _sampler(p: NDArray[np.float64], n: int) -> tuple[Sampler, int]:
     """Return the method, and how many runs make a chunk."""
     if is_uniform(p) and uses_occupancy(n, len(p)):
-        return _by_occupancy(len(p), n), min(_CHUNK_RUNS, _CHUNK_OCCUPANCIES)
+        return _by_occupancy(len(p), n), _CHUNK_OCCUPANCIES
     if uses_binomials(n, len(p)):
         return partial(_by_binomials, p, n), max(1, min(_CHUNK_RUNS, _CHUNK_CELLS // len(p)))
     return _by_alias(p, n), max(1, min(_CHUNK_RUNS, _CHUNK_DRAWS // n))
