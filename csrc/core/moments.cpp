@@ -71,20 +71,23 @@ private:
     index next_ = 0;
 };
 
-// Absorbs all rows, `step` at a time, into sums that start empty, a range with at least `least` blocks each.
+// Absorbs all rows, at most `step` at a time, into sums that start empty, a range with at least `least` blocks each. All
+// ranges have as many rows, and a range's steps too: no thread waits for one that has more to do.
 template <class Sum>
 Sum absorbed(const Source& source, const Rows& rows, const Sum& empty, index least, index step, int n_threads) {
     const index blocks = (rows.count + kBlockRows - 1) / kBlockRows;
     const index ranges = std::max<index>(1, std::min(kRanges, blocks / least));
     OrderedMerge<Sum> merge(ranges);
     parallel_for(ranges, n_threads, [&](index k) {
-        const index last = std::min(rows.count, blocks * (k + 1) / ranges * kBlockRows);
+        const index first = rows.count * k / ranges, count = rows.count * (k + 1) / ranges - first;
+        const index steps = (count + step - 1) / step;
         // Columns a power of two apart compete for the same lines of a cache.
-        const index leading = std::min(step, rows.count) + 8;
+        const index leading = std::min(step, count) + 8;
         Sum sum = empty;
         Buffer<double> block(source.columns * leading);
-        for (index begin = blocks * k / ranges * kBlockRows; begin < last; begin += step) {
-            const Rows part = rows.slice(begin, std::min(step, last - begin));
+        for (index s = 0; s < steps; ++s) {
+            const index begin = count * s / steps;
+            const Rows part = rows.slice(first + begin, count * (s + 1) / steps - begin);
             source.fill(part, block.data(), leading);
             sum.absorb(block.data(), part.count, leading);
             rows_done() += part.count;

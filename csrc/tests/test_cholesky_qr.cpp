@@ -45,8 +45,11 @@ index rows_read(const Matrix& x, const double* y = nullptr, int n_threads = 1) {
 bool is_by_reflections(const Matrix& x) {
     Matrix all = with_ones(x);
     Triangle reflected(all.columns);
-    for (index i = 0; i < x.rows; i += kBlockRows)
-        reflected.absorb(all.column(0) + i, std::min(kBlockRows, x.rows - i), x.rows);
+    const index steps = (x.rows + kBlockRows - 1) / kBlockRows;
+    for (index s = 0; s < steps; ++s) {
+        const index begin = x.rows * s / steps, end = x.rows * (s + 1) / steps;
+        reflected.absorb(all.column(0) + begin, end - begin, x.rows);
+    }
     reflected.fix_signs();
     const Triangle found = triangle(Counting(x), {x.rows}, 1);
     return std::equal(found.data(), found.data() + all.columns * all.columns, reflected.data());
