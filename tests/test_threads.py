@@ -133,7 +133,7 @@ def wrap_core(monkeypatch, wrapper):
     functions = [(_core, name) for name in vars(_core) if callable(getattr(_core, name)) and name[0].islower()]
     methods = [
         (kind, name)
-        for kind in (_core.TreeColumns, _core.SpanMoments)
+        for kind in (_core.ForestColumns, _core.TreeColumns, _core.SpanMoments)
         for name in vars(kind)
         if not name.startswith("_") and callable(getattr(kind, name))
     ]
@@ -141,7 +141,7 @@ def wrap_core(monkeypatch, wrapper):
         monkeypatch.setattr(owner, name, wrapper(name, getattr(owner, name)))
 
 
-NO_LAPACK = {"build_config", "copy_records", "evaluate"}
+NO_LAPACK = {"build_config", "copy_states", "grown_trees", "evaluate"}
 
 
 def test_blas_has_one_thread_wherever_the_core_may_call_it(several_blas_threads, monkeypatch):

@@ -4,18 +4,6 @@ namespace fasthdmr {
 
 namespace {
 
-// One of the arrays whose records are copied.
-struct Records {
-    const char* data;
-    index count;
-};
-
-// Where what stands at an offset in each record goes.
-struct Field {
-    index offset, size;
-    char* out;
-};
-
 index record_size(const py::array& a) {
     if (a.ndim() < 1 || !(a.flags() & py::array::c_style)) throw Error("expected C-contiguous arrays of records");
     index size = a.itemsize();
@@ -23,41 +11,110 @@ index record_size(const py::array& a) {
     return size;
 }
 
+// Where what stands at an offset in each record goes.
+struct Field {
+    index offset, size, room;
+    char* out;
+};
+
 template <index Size>
-void copy_field(const std::vector<Records>& sources, index record, index offset, index size, char* out) {
+char* copy_field(const char* record, index count, index stride, index size, char* out) {
     const index bytes = Size ? Size : size;
-    for (const Records& source : sources)
-        for (index k = 0; k < source.count; ++k, out += bytes) std::memcpy(out, source.data + k * record + offset, bytes);
+    for (index k = 0; k < count; ++k, record += stride, out += bytes) std::memcpy(out, record, bytes);
+    return out;
 }
 
-// Copies what stands at an offset in the records of all arrays, end to end, into one array, as wide as its rows.
-void copy_records(const py::list& arrays, const std::vector<std::pair<index, py::array>>& fields) {
-    std::vector<Records> sources;
-    index total = 0, record = 0;
-    for (const py::handle& item : arrays) {
-        const auto a = py::cast<py::array>(item);
-        if (sources.empty()) record = record_size(a);
-        if (record_size(a) != record) throw Error("the arrays have records of different sizes");
-        sources.push_back({static_cast<const char*>(a.data()), a.shape(0)});
-        total += a.shape(0);
+// One of the arrays in the states of objects, whose records are taken apart into fields as wide as their rows.
+class Records {
+public:
+    Records(const char* key, const std::vector<std::pair<index, py::array>>& fields) : key_(key) {
+        for (const auto& [offset, field] : fields) {
+            py::array out = field;
+            fields_.push_back({offset, record_size(out), out.shape(0), static_cast<char*>(out.mutable_data())});
+        }
     }
-    std::vector<Field> into;
-    for (const auto& [offset, field] : fields) {
-        py::array out = field;
-        const index size = record_size(out);
-        if (out.shape(0) != total || offset < 0 || offset + size > record)
-            throw Error("a field does not fit the records");
-        into.push_back({offset, size, static_cast<char*>(out.mutable_data())});
+
+    // The array of a state, on its way into the cache.
+    py::array of(const py::dict& state) const {
+        auto a = py::cast<py::array>(state[key_]);
+        const char* data = static_cast<const char*>(a.data());
+        for (index byte = 0; byte < std::min<index>(a.nbytes(), kFetched); byte += 64) __builtin_prefetch(data + byte);
+        return a;
     }
-    py::gil_scoped_release release;
-    for (const Field& field : into) {
-        const auto copy = field.size == 8 ? copy_field<8> : field.size == 1 ? copy_field<1> : copy_field<0>;
-        copy(sources, record, field.offset, field.size, field.out);
+
+    void copy(const py::array& a) {
+        const index stride = record_size(a), count = a.shape(0);
+        for (Field& field : fields_) {
+            field.room -= count;
+            if (field.room < 0 || field.offset < 0 || field.offset + field.size > stride)
+                throw Error("a field does not fit the records");
+            const auto copy = field.size == 8 ? copy_field<8> : field.size == 1 ? copy_field<1> : copy_field<0>;
+            field.out = copy(static_cast<const char*>(a.data()) + field.offset, count, stride, field.size, field.out);
+        }
     }
+
+    void finish() const {
+        for (const Field& field : fields_)
+            if (field.room != 0) throw Error("the records do not fill the fields");
+    }
+
+private:
+    static constexpr index kFetched = 1024;
+    py::str key_;
+    std::vector<Field> fields_;
+};
+
+py::object attribute(py::handle object, const py::str& name) {
+    auto value = py::reinterpret_steal<py::object>(PyObject_GetAttr(object.ptr(), name.ptr()));
+    if (!value) throw py::error_already_set();
+    return value;
+}
+
+// The trees of fitted estimators, and where the nodes of each begin and end in all of them. In C++, since what is slow
+// here is the way from object to object in memory: a processor that need not interpret anything looks some objects ahead.
+py::tuple grown_trees(const py::list& estimators) {
+    const py::str tree_("tree_"), node_count("node_count");
+    const index count = index(estimators.size());
+    py::list trees(count);
+    for (index k = 0; k < count; ++k) trees[k] = attribute(estimators[k], tree_);
+    py::array_t<index> offsets(count + 1);
+    offsets.mutable_at(0) = 0;
+    for (index k = 0; k < count; ++k)
+        offsets.mutable_at(k + 1) = offsets.at(k) + attribute(trees[k], node_count).cast<index>();
+    return py::make_tuple(trees, offsets);
+}
+
+// Asks trees for their states and copies what stands in their records, end to end. A few trees at a time: their arrays
+// come into the cache together, and what Python made for their states is still there when it is made for the next.
+void copy_states(const py::list& trees, const std::vector<std::pair<index, py::array>>& node_fields,
+                 const py::array& values) {
+    constexpr index few = 8;
+    Records nodes("nodes", node_fields), leaves("values", {{0, values}});
+    const py::str getstate("__getstate__");
+    const index count = index(trees.size());
+    for (index begin = 0; begin < count; begin += few) {
+        std::vector<std::pair<py::array, py::array>> arrays;
+        for (index k = begin; k < std::min(count, begin + few); ++k) {
+            const auto state =
+                py::reinterpret_steal<py::object>(PyObject_CallMethodNoArgs(py::handle(trees[k]).ptr(), getstate.ptr()));
+            if (!state) throw py::error_already_set();
+            const auto fields = py::cast<py::dict>(state);
+            arrays.emplace_back(nodes.of(fields), leaves.of(fields));
+        }
+        for (const auto& [node, leaf] : arrays) {
+            nodes.copy(node);
+            leaves.copy(leaf);
+        }
+    }
+    nodes.finish();
+    leaves.finish();
 }
 
 }  // namespace
 
-void bind_records(py::module_& m) { m.def("copy_records", &copy_records, py::arg("arrays"), py::arg("fields")); }
+void bind_records(py::module_& m) {
+    m.def("grown_trees", &grown_trees, py::arg("estimators"));
+    m.def("copy_states", &copy_states, py::arg("trees"), py::arg("node_fields"), py::arg("values"));
+}
 
 }  // namespace fasthdmr

@@ -51,7 +51,7 @@ def read_boosting(model: Any) -> Trees:
     offset = model._raw_predict_init(np.zeros((1, model.n_features_in_), dtype=np.float32))[0]
     return _trees(
         model,
-        [member.tree_ for member in model.estimators_.ravel()],
+        model.estimators_.ravel().tolist(),
         _scaled(float(model.learning_rate)),
         tree_output=np.tile(np.arange(n_outputs), stages),
         offset=np.asarray(offset, dtype=np.float64),
@@ -74,7 +74,7 @@ def _refuse_varying_init(model: Any) -> None:
         )
 
 
-def _averaged(model: Any, members: Sequence[Any]) -> Trees:
+def _averaged(model: Any, members: list[Any]) -> Trees:
     """Read trees whose mean is the model."""
     weight = 1.0 / len(members)
     if is_classifier(model):
@@ -86,7 +86,7 @@ def _averaged(model: Any, members: Sequence[Any]) -> Trees:
         names = [f"y{k}" for k in range(model.n_outputs_)]
     return _trees(
         model,
-        [member.tree_ for member in members],
+        members,
         leaf_values,
         tree_output=np.zeros(len(members)),
         offset=np.zeros(len(names)),
@@ -127,7 +127,7 @@ def _labels(classes: NDArray[Any]) -> tuple[str, ...]:
 
 def _trees(
     model: Any,
-    members: Sequence[Any],
+    members: list[Any],
     leaf_values: LeafValues,
     *,
     tree_output: NDArray[Any],
@@ -135,15 +135,15 @@ def _trees(
     allow_nan: bool,
     output_names: tuple[str, ...] | None,
 ) -> Trees:
-    """Copy the nodes of scikit-learn `Tree` objects, end to end."""
-    tree_offsets = np.cumsum([0, *(tree.node_count for tree in members)], dtype=np.int64)
+    """Copy the nodes of the members' trees, end to end."""
+    trees, tree_offsets = _core.grown_trees(members)
     n_nodes = int(tree_offsets[-1])
-    width = offset.size if members[0].value[0].size > 1 else 1
+    width = offset.size if trees[0].value[0].size > 1 else 1
     fields: dict[str, NDArray[Any]] = {name: np.empty(n_nodes, dtype) for name, (_, dtype) in _FIELDS.items()}
     value = np.empty((n_nodes, width))
     for start, stop in _batches(tree_offsets):
         rows = slice(tree_offsets[start], tree_offsets[stop])
-        raw = _copy_nodes(members[start:stop], {name: array[rows] for name, array in fields.items()})
+        raw = _copy_nodes(trees[start:stop], {name: array[rows] for name, array in fields.items()})
         value[rows] = leaf_values(raw)
     _turn_nan_thresholds(fields)
     names = getattr(model, "feature_names_in_", None)
@@ -159,7 +159,7 @@ def _trees(
         tree_output=tree_output.astype(np.int64),
         offset=offset,
         weight=fields["weighted_n_node_samples"],
-        impurity=lambda: np.concatenate([tree.impurity for tree in members]),
+        impurity=lambda: np.concatenate([tree.impurity for tree in trees]),
         allow_nan=allow_nan,
         feature_names=None if names is None else tuple(map(str, names)),
         output_names=output_names,
@@ -186,23 +186,18 @@ def _batches(tree_offsets: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     yield from pairwise(edges)
 
 
-def _copy_nodes(members: Sequence[Any], fields: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
+def _copy_nodes(trees: list[Any], fields: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
     """Fill the fields with the nodes of some trees, end to end, and return their values (M, targets, classes).
 
     A tree's state for pickling shows its arrays without a copy; the public properties, one array a call, are
     for versions that lay them out differently.
     """
-    nodes, values = [], []
-    for tree in members:
-        state = tree.__getstate__()
-        nodes.append(state["nodes"])
-        values.append(state["values"])
-    known = nodes[0].dtype.fields or {}
-    if all(name in known and known[name][0] == array.dtype for name, array in fields.items()):
-        _core.copy_records(nodes, [(known[name][1], array) for name, array in fields.items()])
-    else:
+    first = trees[0].__getstate__()
+    known = first["nodes"].dtype.fields or {}
+    is_known = all(name in known and known[name][0] == array.dtype for name, array in fields.items())
+    raw = np.empty((len(fields["threshold"]), *first["values"].shape[1:]))
+    _core.copy_states(trees, [(known[name][1], array) for name, array in fields.items() if is_known], raw)
+    if not is_known:
         for name, array in fields.items():
-            np.concatenate([getattr(tree, _FIELDS[name][0]) for tree in members], out=array, casting="same_kind")
-    raw = np.empty((sum(map(len, values)), *values[0].shape[1:]))
-    _core.copy_records(values, [(0, raw)])
+            np.concatenate([getattr(tree, _FIELDS[name][0]) for tree in trees], out=array, casting="same_kind")
     return raw
