@@ -100,7 +100,9 @@ bool append_leaf_boxes(const Forest& forest, const Thresholds& thresholds, index
                        std::vector<Box>& boxes) {
     if (forest.depth(tree) > kShallowDepth && !has_few_splits_of_pairs(forest, tree)) return false;
     const std::size_t before = boxes.size();
-    std::vector<Place> stack{{0, {}}};
+    std::vector<Place> stack;
+    stack.reserve(kShallowDepth + 1);
+    stack.push_back({0, {}});
     while (!stack.empty()) {
         Place at = stack.back(), children[2];
         stack.pop_back();

@@ -9,14 +9,13 @@ namespace fasthdmr {
 
 namespace {
 
-Subspace split_variables(const Forest& forest, index t) {
+void split_variables(const Forest& forest, index t, Subspace& variables) {
     const Node* tree = forest.tree(t);
-    Subspace variables;
+    variables.clear();
     for (index m = 0; m < forest.tree_size(t); ++m)
         if (!Forest::is_leaf(tree, m)) variables.push_back(tree[m].feature);
     std::sort(variables.begin(), variables.end());
     variables.erase(std::unique(variables.begin(), variables.end()), variables.end());
-    return variables;
 }
 
 // Numbers sets of variables as they turn up, and remembers what one variable more makes of each.
@@ -67,7 +66,11 @@ std::vector<index> trees_of(const Forest& forest, index output) {
 
 std::vector<Group> group_trees(const Forest& forest, index output) {
     std::map<Subspace, std::vector<index>, decltype(&precedes)> trees(&precedes);
-    for (const index t : trees_of(forest, output)) trees[split_variables(forest, t)].push_back(t);
+    Subspace variables;  // one for all trees: most of their sets are known already
+    for (const index t : trees_of(forest, output)) {
+        split_variables(forest, t, variables);
+        trees[variables].push_back(t);
+    }
     std::vector<Group> groups;
     groups.reserve(trees.size());
     for (auto& [subspace, members] : trees) groups.push_back({subspace, std::move(members)});
