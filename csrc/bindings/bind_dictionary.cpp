@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "dictionary.hpp"
+#include "drafts.hpp"
 #include "moments.hpp"
 #include "results.hpp"
 
@@ -92,17 +93,24 @@ py::array_t<double> merge_triangles(const py::array_t<double>& stack) {
 }  // namespace
 
 void bind_dictionary(py::module_& m) {
-    py::classh<TreeColumns>(m, "TreeColumns")
-        .def(py::init([](const std::vector<std::shared_ptr<Forest>>& forests, index output, const std::string& by,
-                         int n_threads) {
-                 if (forests.empty()) throw Error("no forests");
+    py::classh<ForestColumns>(m, "ForestColumns")
+        .def(py::init([](std::shared_ptr<Forest> forest, index output, const std::string& by) {
                  if (by != "tree" && by != "node") throw Error("by must be 'tree' or 'node', got '" + by + "'");
                  const Sorting sorting = by == "tree" ? Sorting::by_tree : Sorting::by_node;
-                 std::vector<std::shared_ptr<const Forest>> shared(forests.begin(), forests.end());
-                 py::gil_scoped_release release;
-                 return std::make_shared<TreeColumns>(std::move(shared), output, sorting, n_threads);
+                 return std::make_shared<ForestColumns>(std::move(forest), output, sorting);
              }),
-             py::arg("forests"), py::arg("output"), py::arg("by"), py::arg("n_threads"))
+             py::arg("forest"), py::arg("output"), py::arg("by"));
+    py::class_<Drafts>(m, "Drafts")
+        .def(py::init<>())
+        .def("add", &Drafts::add, py::arg("columns"))
+        .def("finish", &Drafts::finish, py::call_guard<py::gil_scoped_release>());
+    py::classh<TreeColumns>(m, "TreeColumns")
+        .def(py::init([](std::vector<std::shared_ptr<ForestColumns>> forests, int n_threads) {
+                 if (forests.empty()) throw Error("no forests");
+                 py::gil_scoped_release release;
+                 return std::make_shared<TreeColumns>(std::move(forests), n_threads);
+             }),
+             py::arg("forests"), py::arg("n_threads"))
         .def_property_readonly("subspaces", [](const TreeColumns& t) { return to_list(t.subspaces()); })
         .def_property_readonly("column_subspace",
                                [](const TreeColumns& t) {

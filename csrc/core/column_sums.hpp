@@ -46,15 +46,15 @@ void choose_tables(const std::vector<TableOffers*>& offers, std::uint64_t most_b
 
 // Lays out the sums of several forests or outputs, which share the memory for tables.
 template <class Sums>
-void lay_out(std::vector<Sums>& sums, std::uint64_t table_bytes, int n_threads) {
+void lay_out(const std::vector<Sums*>& sums, std::uint64_t table_bytes, int n_threads) {
     const index count = index(sums.size());
     const int inner = count > 1 ? 1 : n_threads;
     // From the last: ensembles tend to come by rising depth, and the largest should not be the last to begin.
-    parallel_for(count, n_threads, [&](index k) { sums[count - 1 - k].draft(inner); });
+    parallel_for(count, n_threads, [&](index k) { sums[count - 1 - k]->draft(inner); });
     std::vector<TableOffers*> offers;
-    for (Sums& each : sums) offers.push_back(&each.offers());
+    for (Sums* each : sums) offers.push_back(&each->offers());
     choose_tables(offers, table_bytes, n_threads);
-    parallel_for(count, n_threads, [&](index k) { sums[count - 1 - k].finish(inner); });
+    parallel_for(count, n_threads, [&](index k) { sums[count - 1 - k]->finish(inner); });
 }
 
 }  // namespace fasthdmr

@@ -26,22 +26,68 @@ void ArrayDictionary::fill(const Rows& rows, double* out, index leading) const {
     }
 }
 
-TreeColumns::TreeColumns(std::vector<std::shared_ptr<const Forest>> forests, index output, Sorting sorting, int n_threads)
-    : forests_(std::move(forests)), constants_(forests_.size()), column_of_(forests_.size()) {
-    for (const auto& forest : forests_) {
-        if (forest->n_features() != n_features()) throw Error("the forests have different numbers of features");
-        if (output >= forest->n_outputs()) throw Error("the forests have different numbers of outputs");
+ForestColumns::ForestColumns(std::shared_ptr<const Forest> forest, index output, Sorting sorting)
+    : forest_(std::move(forest)), output_(output), sorting_(sorting) {
+    if (output < 0 || output >= forest_->n_outputs()) throw Error("no such output: " + std::to_string(output));
+    constant_ = forest_->offset()[output];
+}
+
+void ForestColumns::draft(int n_threads) {
+    if (state_ != State::empty) return;
+    if (sorting_ == Sorting::by_tree) {
+        draft_trees(n_threads);
+    } else {
+        by_node_.emplace(*forest_, output_).draft(n_threads);
+        constant_ += by_node_->constant();
     }
-    const std::vector<std::vector<Subspace>> own =
-        sorting == Sorting::by_tree ? lay_out_trees(output, n_threads) : lay_out_nodes(output, n_threads);
+    state_ = State::drafted;
+}
+
+void ForestColumns::draft_trees(int n_threads) {
+    std::vector<TreeSet> sets;
+    for (Group& group : group_trees(*forest_, output_))
+        if (group.subspace.empty()) {
+            for (const index t : group.trees) constant_ += forest_->values(t)[forest_->value_column(output_)];
+        } else {
+            subspaces_.push_back(std::move(group.subspace));
+            sets.push_back({std::move(group.trees), output_});
+        }
+    by_tree_.emplace(*forest_, std::move(sets)).draft(n_threads);
+}
+
+TableOffers& ForestColumns::offers() {
+    if (state_ != State::drafted) throw Error("these columns are laid out already");
+    return by_tree_ ? by_tree_->offers() : by_node_->offers();
+}
+
+void ForestColumns::finish(int n_threads) {
+    if (by_tree_) by_tree_->finish(n_threads);
+    else by_node_->finish(n_threads);
+    state_ = State::finished;
+}
+
+void ForestColumns::fill(const InputBlock& block, double* const* out) const {
+    if (by_tree_) by_tree_->add(*forest_, {{&block, out}}, true);
+    else by_node_->fill(*forest_, {{&block, out}});
+}
+
+TreeColumns::TreeColumns(std::vector<std::shared_ptr<ForestColumns>> forests, int n_threads)
+    : forests_(std::move(forests)), column_of_(forests_.size()) {
+    std::vector<ForestColumns*> each;
+    for (const auto& columns : forests_) {
+        if (columns->forest().n_features() != n_features()) throw Error("the forests have different numbers of features");
+        each.push_back(columns.get());
+    }
+    lay_out(each, kTableBytes, n_threads);
     struct Source {  // of a column: the number of a subspace among the member's
         index member;
         std::size_t number;
     };
     std::map<Subspace, std::vector<Source>, decltype(&precedes)> sources(&precedes);
-    for (std::size_t i = 0; i < own.size(); ++i) {
-        column_of_[i].resize(own[i].size());
-        for (std::size_t k = 0; k < own[i].size(); ++k) sources[own[i][k]].push_back({index(i), k});
+    for (std::size_t i = 0; i < forests_.size(); ++i) {
+        const std::vector<Subspace>& own = forests_[i]->subspaces();
+        column_of_[i].resize(own.size());
+        for (std::size_t k = 0; k < own.size(); ++k) sources[own[k]].push_back({index(i), k});
     }
     for (const auto& [subspace, members] : sources) {
         for (const Source& source : members) {
@@ -52,47 +98,17 @@ TreeColumns::TreeColumns(std::vector<std::shared_ptr<const Forest>> forests, ind
     }
 }
 
-// Returns the subspaces of each forest.
-std::vector<std::vector<Subspace>> TreeColumns::lay_out_trees(index output, int n_threads) {
-    std::vector<std::vector<Group>> groups(forests_.size());
-    parallel_for(index(forests_.size()), n_threads, [&](index i) { groups[i] = group_trees(*forests_[i], output); });
-    std::vector<std::vector<Subspace>> subspaces(forests_.size());
-    for (std::size_t i = 0; i < forests_.size(); ++i) {
-        const Forest& forest = *forests_[i];
-        constants_[i] = forest.offset()[output];
-        std::vector<TreeSet> sets;
-        for (Group& group : groups[i])
-            if (group.subspace.empty()) {
-                for (const index t : group.trees) constants_[i] += forest.values(t)[forest.value_column(output)];
-            } else {
-                subspaces[i].push_back(group.subspace);
-                sets.push_back({std::move(group.trees), output});
-            }
-        tree_sums_.emplace_back(forest, std::move(sets));
-    }
-    lay_out(tree_sums_, kTableBytes, n_threads);
-    return subspaces;
-}
-
-std::vector<std::vector<Subspace>> TreeColumns::lay_out_nodes(index output, int n_threads) {
-    for (const auto& forest : forests_) node_sums_.emplace_back(*forest, output);
-    lay_out(node_sums_, kTableBytes, n_threads);
-    std::vector<std::vector<Subspace>> subspaces;
-    for (std::size_t i = 0; i < forests_.size(); ++i) {
-        constants_[i] = forests_[i]->offset()[output] + node_sums_[i].constant();
-        subspaces.push_back(node_sums_[i].subspaces());
-    }
-    return subspaces;
+std::vector<double> TreeColumns::constants() const {
+    std::vector<double> result;
+    for (const auto& forest : forests_) result.push_back(forest->constant());
+    return result;
 }
 
 void TreeColumns::fill(const InputBlock& block, double* const* out) const {
     for (std::size_t i = 0; i < forests_.size(); ++i) {
         std::vector<double*> own;
         for (const index j : column_of_[i]) own.push_back(out[j]);
-        if (!tree_sums_.empty())
-            tree_sums_[i].add(*forests_[i], {{&block, own.data()}}, true);
-        else
-            node_sums_[i].fill(*forests_[i], {{&block, own.data()}});
+        forests_[i]->fill(block, own.data());
     }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "features.hpp"
@@ -51,34 +52,58 @@ public:
 
 enum class Sorting { by_tree, by_node };
 
+// What one forest adds to one output: a constant and one column a subspace.
+class ForestColumns {
+public:
+    ForestColumns(std::shared_ptr<const Forest> forest, index output, Sorting sorting);
+    // To be laid out before they can be filled (column_sums.hpp). A draft needs no other forest: it may be made before
+    // the others are there, and is not made twice.
+    void draft(int n_threads);
+    TableOffers& offers();
+    void finish(int n_threads);
+
+    const Forest& forest() const { return *forest_; }
+    const std::vector<Subspace>& subspaces() const { return by_node_ ? by_node_->subspaces() : subspaces_; }
+    // The offset of the forest, and what its trees add to no variable's column: single leaves, or the roots.
+    double constant() const { return constant_; }
+    void fill(const InputBlock& block, double* const* out) const;
+
+private:
+    enum class State { empty, drafted, finished };
+    void draft_trees(int n_threads);
+
+    std::shared_ptr<const Forest> forest_;
+    index output_;
+    Sorting sorting_;
+    State state_ = State::empty;
+    double constant_;
+    std::vector<Subspace> subspaces_;  // by tree
+    std::optional<TreeSums> by_tree_;
+    std::optional<NodeSums> by_node_;
+};
+
 // What one or several forests add to one output: one column a forest and subspace (the paper's B_(i,u)), and a constant
 // a forest.
 class TreeColumns : public BlockColumns {
 public:
-    TreeColumns(std::vector<std::shared_ptr<const Forest>> forests, index output, Sorting sorting, int n_threads);
+    // Lays them out; they belong to no other columns.
+    TreeColumns(std::vector<std::shared_ptr<ForestColumns>> forests, int n_threads);
 
     struct Column {
         index subspace, member;
     };
     const std::vector<Subspace>& subspaces() const { return subspaces_; }
     const std::vector<Column>& columns() const { return columns_; }
-    // The offset of each forest, and what its trees add to no variable's column: single leaves, or the roots.
-    const std::vector<double>& constants() const { return constants_; }
+    std::vector<double> constants() const;
     index count() const override { return index(columns_.size()); }
-    index n_features() const override { return forests_.front()->n_features(); }
+    index n_features() const override { return forests_.front()->forest().n_features(); }
     void fill(const InputBlock& block, double* const* out) const override;
 
 private:
-    std::vector<std::vector<Subspace>> lay_out_trees(index output, int n_threads);
-    std::vector<std::vector<Subspace>> lay_out_nodes(index output, int n_threads);
-
-    std::vector<std::shared_ptr<const Forest>> forests_;
+    std::vector<std::shared_ptr<ForestColumns>> forests_;
     std::vector<Subspace> subspaces_;
     std::vector<Column> columns_;
-    std::vector<double> constants_;
-    std::vector<TreeSums> tree_sums_;            // one a forest, by tree
-    std::vector<NodeSums> node_sums_;            // or by node,
-    std::vector<std::vector<index>> column_of_;  // and the column of each of its subspaces
+    std::vector<std::vector<index>> column_of_;  // by forest, the column of each of its subspaces
 };
 
 // Tree columns at given rows of input.

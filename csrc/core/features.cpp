@@ -124,7 +124,7 @@ std::vector<TreeSums> laid_out(const Forest& forest, std::vector<TreeSet> column
                                std::uint64_t table_bytes) {
     std::vector<TreeSums> sums;
     sums.emplace_back(forest, std::move(columns));
-    lay_out(sums, table_bytes, n_threads);
+    lay_out<TreeSums>({&sums[0]}, table_bytes, n_threads);
     return sums;
 }
 

@@ -182,7 +182,9 @@ NodeFeatures::NodeFeatures(std::shared_ptr<const Forest> given, int n_threads, s
     : Evaluator(std::move(given)) {
     for (index output = 0; output < forest().n_outputs(); ++output)
         if (!trees_of(forest(), output).empty()) outputs_.emplace_back(forest(), output);
-    lay_out(outputs_, table_bytes, n_threads);
+    std::vector<NodeSums*> sums;
+    for (NodeSums& each : outputs_) sums.push_back(&each);
+    lay_out(sums, table_bytes, n_threads);
 }
 
 index NodeFeatures::columns() const {

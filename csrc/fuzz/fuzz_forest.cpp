@@ -101,7 +101,7 @@ void check_columns(const Trees& trees, const std::shared_ptr<const Forest>& fore
                    const std::vector<double>& desired, double scale) {
     for (const Sorting sorting : {Sorting::by_tree, Sorting::by_node})
         for (index output = 0; output < trees.n_outputs; ++output) {
-            const TreeColumns columns({forest}, output, sorting, 2);
+            const TreeColumns columns(parts({forest}, output, sorting), 2);
             const index b = index(columns.columns().size());
             Components sum;
             for (index j = 0; j <= b; ++j) {

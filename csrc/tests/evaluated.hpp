@@ -1,16 +1,24 @@
-// What an evaluator gives, all of it at once; whatever it leaves out stays NaN.
+// What evaluators and columns need in order to be tried.
 #pragma once
 
 #include <limits>
 #include <memory>
 
-#include "features.hpp"
+#include "dictionary.hpp"
 
 namespace fasthdmr {
 
 // For evaluators that do not outlive the forest.
 inline std::shared_ptr<const Forest> borrow(const Forest& forest) { return {std::shared_ptr<const Forest>(), &forest}; }
 
+inline std::vector<std::shared_ptr<ForestColumns>> parts(const std::vector<std::shared_ptr<const Forest>>& forests,
+                                                         index output, Sorting sorting) {
+    std::vector<std::shared_ptr<ForestColumns>> result;
+    for (const auto& forest : forests) result.push_back(std::make_shared<ForestColumns>(forest, output, sorting));
+    return result;
+}
+
+// All rows at once; whatever is left out stays NaN.
 inline std::vector<double> evaluated(const Evaluator& evaluator, const Table& x, int n_threads) {
     std::vector<double> out(evaluator.columns() * x.rows, std::numeric_limits<double>::quiet_NaN());
     evaluator.evaluate(x, out.data(), n_threads);

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "drafts.hpp"
+#include "evaluated.hpp"
 #include "harness.hpp"
 #include "trees.hpp"
 
@@ -25,7 +27,9 @@ struct Members {
         second.offset = {2.0, 3.0};
         for (double& v : x.values) v = random.one_of(awkward_values());
     }
-    TreeColumns columns(index output) const { return TreeColumns({share(first), share(second)}, output, Sorting::by_tree, 1); }
+    TreeColumns columns(index output) const {
+        return TreeColumns(parts({share(first), share(second)}, output, Sorting::by_tree), 1);
+    }
 
     double slow_column(const TreeColumns::Column& column, const Subspace& u, index i, index output) const {
         const Trees& trees = column.member == 0 ? first : second;
@@ -118,11 +122,35 @@ TEST(evaluate_needs_only_the_columns_in_use) {
     CHECK_CLOSE(actual, first, 1e-13);
 }
 
+TEST(tree_columns_are_the_same_from_drafts) {
+    const Members members(23);
+    const Matrix& x = members.x;
+    for (const Sorting sorting : {Sorting::by_tree, Sorting::by_node}) {
+        std::vector<std::vector<double>> found;
+        for (const bool ahead : {false, true}) {
+            const auto forests = parts({share(members.first), share(members.second)}, 1, sorting);
+            if (ahead) {
+                Drafts drafts;
+                for (const auto& columns : forests) drafts.add(columns);
+                drafts.finish();
+            }
+            const TreeColumns columns(forests, 2);
+            found.push_back(columns.constants());
+            std::vector<double> out(columns.count() * x.rows);
+            TreeDictionary(columns, x.table()).fill({0, 1, kBlockRows}, out.data(), x.rows);
+            found.back().insert(found.back().end(), out.begin(), out.end());
+        }
+        CHECK(found[0] == found[1]);
+    }
+    Drafts of_nothing;
+    of_nothing.finish();
+}
+
 TEST(tree_columns_may_be_none) {
     Trees trees(2, 1, 1);
     trees.add({leaf({1.5})}).add({leaf({2.0})});
     trees.offset = {0.25};
-    const TreeColumns columns({share(trees)}, 0, Sorting::by_tree, 1);
+    const TreeColumns columns(parts({share(trees)}, 0, Sorting::by_tree), 1);
     CHECK(columns.columns().empty() && columns.subspaces().empty());
     CHECK(columns.constants() == std::vector<double>{3.75});
     Components none;
@@ -150,9 +178,11 @@ TEST(dictionaries_reject_what_does_not_fit) {
     const Matrix x(4, 3);
     CHECK_THROWS(Error, "every column needs a subspace", ArrayDictionary(x.table(), {{0}}, {0, 0}));
     const auto three = share(Trees(3, 1, 1)), two = share(Trees(2, 1, 1)), outputs = share(Trees(3, 2, 1));
-    CHECK_THROWS(Error, "different numbers of features", TreeColumns({three, two}, 0, Sorting::by_tree, 1));
-    CHECK_THROWS(Error, "different numbers of outputs", TreeColumns({outputs, three}, 1, Sorting::by_tree, 1));
-    const TreeColumns columns({two}, 0, Sorting::by_tree, 1);
+    CHECK_THROWS(Error, "different numbers of features", TreeColumns(parts({three, two}, 0, Sorting::by_tree), 1));
+    CHECK_THROWS(Error, "no such output: 1", parts({outputs, three}, 1, Sorting::by_tree));
+    const auto used = parts({two}, 0, Sorting::by_tree);
+    const TreeColumns columns(used, 1);
+    CHECK_THROWS(Error, "laid out already", TreeColumns(used, 1));
     CHECK_THROWS(Error, "another number of columns", TreeDictionary(columns, x.table()));
     CHECK_THROWS(Error, "another number of columns", evaluate(columns, x.table(), {}, nullptr, 1));
 }

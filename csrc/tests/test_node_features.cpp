@@ -228,7 +228,7 @@ TEST(tree_columns_by_node_match_the_definition) {
     const index output = 1;
     std::vector<std::shared_ptr<const Forest>> forests;
     for (const Weighted& model : models) forests.push_back(std::make_shared<const Forest>(model.forest()));
-    const TreeColumns trees(forests, output, Sorting::by_node, 1);
+    const TreeColumns trees(parts(forests, output, Sorting::by_node), 1);
     std::vector<Columns> slow;
     std::size_t columns = 0;
     for (std::size_t i = 0; i < models.size(); ++i) {

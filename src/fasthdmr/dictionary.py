@@ -60,23 +60,37 @@ class TreeDictionary:
         Whether whole trees are sorted, or their nodes; what belongs to no variable is not a column.
     n_threads : int
         For laying the columns out.
+    begun : sequence of _core.ForestColumns
+        The first output's columns of each forest, where they are begun already; they are used up.
     """
 
-    def __init__(self, forests: Sequence[Forest], by: Sorting = "tree", *, n_threads: int = 1) -> None:
+    def __init__(
+        self,
+        forests: Sequence[Forest],
+        by: Sorting = "tree",
+        *,
+        n_threads: int = 1,
+        begun: Sequence[_core.ForestColumns] = (),
+    ) -> None:
         self.forests = tuple(forests)
         self.by = by
         self.n_threads = n_threads
+        self._begun = list(begun)
         self.n_features = self.forests[0].n_features
         self.n_outputs = self.forests[0].n_outputs
 
     @cached_property
     def columns(self) -> list[_core.TreeColumns]:
         """The C++ columns of each output; they are not pickled but made again."""
-        cores = [forest.core for forest in self.forests]
-        return [_core.TreeColumns(cores, output, self.by, self.n_threads) for output in range(self.n_outputs)]
+        begun, self._begun = self._begun, []
+        parts = [
+            [_core.ForestColumns(forest.core, output, self.by) for forest in self.forests]
+            for output in range(1 if begun else 0, self.n_outputs)
+        ]
+        return [_core.TreeColumns(part, self.n_threads) for part in ([begun] if begun else []) + parts]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "columns"}
+        return {name: value for name, value in self.__dict__.items() if name != "columns"} | {"_begun": []}
 
     def labels(self, output: int) -> Labels:
         """Return the labels of the columns of one output."""

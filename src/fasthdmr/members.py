@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from numpy.typing import NDArray
@@ -11,8 +10,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from fasthdmr import _core
 from fasthdmr._progress import progress
-from fasthdmr.forest import Forest
+from fasthdmr.forest import Forest, Sorting
 from fasthdmr.loaders import load_forest
 
 
@@ -70,22 +70,41 @@ def fit_members(members: Sequence[Any], X: NDArray[Any], y: Any, sample_weight: 
 
 
 def load_members(
-    members: Sequence[Any], n_features: int, feature_names: Sequence[str] | None, n_threads: int = 1
-) -> list[Forest]:
-    """Load fitted models, and check that they speak of the same variables and outputs.
+    members: Sequence[Any], n_features: int, feature_names: Sequence[str] | None, by: Sorting, n_threads: int = 1
+) -> tuple[list[Forest], list[_core.ForestColumns]]:
+    """Load fitted models, check that they speak of the same variables and outputs, and begin with their columns.
 
-    On two threads at most: while one asks Python for trees, the other copies them in C++.
+    On two threads, while one asks Python for the trees of a model, the other drafts the columns of another.
+
+    Parameters
+    ----------
+    members : sequence of models
+    n_features : int
+    feature_names : sequence of str or None
+    by : {"tree", "node"}
+        How the trees are sorted into columns.
+    n_threads : int
+
+    Returns
+    -------
+    forests : list of Forest
+    columns : list of _core.ForestColumns
+        Those of the first output of each forest, drafted or not.
 
     Raises
     ------
     ValueError
         If numbers of features or outputs, or feature names, disagree.
     """
-    if n_threads == 1 or len(members) == 1:
-        forests = [load_forest(member) for member in members]
-    else:
-        with ThreadPoolExecutor(2) as pool:
-            forests = list(pool.map(load_forest, members))
+    forests: list[Forest] = []
+    columns: list[_core.ForestColumns] = []
+    drafts = _core.Drafts()
+    for member in reversed(members):  # ensembles tend to come by rising depth: the largest should not be the last
+        forests.insert(0, load_forest(member))
+        columns.insert(0, _core.ForestColumns(forests[0].core, 0, by))
+        if n_threads > 1:
+            drafts.add(columns[0])
+    drafts.finish()
     for forest in forests:
         if forest.n_features != n_features:
             raise ValueError(
@@ -101,7 +120,7 @@ def load_members(
                 "The feature names should match those that were passed during fit of the model: "
                 f"expected {list(names)}, got {list(feature_names)}."
             )
-    return forests
+    return forests, columns
 
 
 def variable_names(forests: Sequence[Forest], feature_names: Sequence[str] | None) -> tuple[str, ...]:

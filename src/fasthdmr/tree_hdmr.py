@@ -212,15 +212,18 @@ class TreeHDMR(BaseHDMR):
         self.estimators_ = fit_members(members, X, y, weights, verbose=self.verbose)
         started = self._tell("models fitted", started)
         names_in = getattr(self, "feature_names_in_", None)
-        self.forests_ = load_members(self.estimators_, X.shape[1], names_in, n_threads(self.n_jobs))
+        by, threads = self._sorting(ridge=ridge), n_threads(self.n_jobs)
+        self.forests_, begun = load_members(self.estimators_, X.shape[1], names_in, by, threads)
         self.feature_names_ = variable_names(self.forests_, names_in)
         started = self._tell("models read", started)
-        self._decompose(X, y, weights, ridge=ridge)
+        trees = TreeDictionary(self.forests_, by, n_threads=threads, begun=begun)
+        self._decompose(trees, X, y, weights, ridge=ridge)
         self._tell("decomposed", started)
         return self
 
-    def _decompose(self, X: NDArray[Any], y: Any, weights: Floats | None, *, ridge: bool) -> None:
-        trees = TreeDictionary(self.forests_, self._sorting(ridge=ridge), n_threads=n_threads(self.n_jobs))
+    def _decompose(
+        self, trees: TreeDictionary, X: NDArray[Any], y: Any, weights: Floats | None, *, ridge: bool
+    ) -> None:
         n_outputs = trees.n_outputs
         targets: list[Any] = [None] * n_outputs
         if ridge or self.normalise == "data":

@@ -1,0 +1,39 @@
+// Columns of forests that are drafted while other forests are still being read.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "dictionary.hpp"
+
+namespace fasthdmr {
+
+// A thread of its own, which needs nothing of Python, drafts what is added, one after the other.
+class Drafts {
+public:
+    Drafts() = default;
+    ~Drafts() { stop(); }
+    Drafts(const Drafts&) = delete;
+    Drafts& operator=(const Drafts&) = delete;
+
+    void add(std::shared_ptr<ForestColumns> columns);
+    // Waits for the one that is being drafted; those that are not begun are left as they are.
+    void finish();
+
+private:
+    void work();
+    void stop();
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<std::shared_ptr<ForestColumns>> waiting_;
+    bool done_ = false;
+    std::exception_ptr failure_;
+    std::thread thread_;
+};
+
+}  // namespace fasthdmr
