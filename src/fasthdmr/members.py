@@ -102,7 +102,7 @@ def load_members(
     for member in reversed(members):  # ensembles tend to come by rising depth: the largest should not be the last
         forests.insert(0, load_forest(member))
         columns.insert(0, _core.ForestColumns(forests[0].core, 0, by))
-        if n_threads > 1:
+        if n_threads > 1 and len(forests) < len(members):  # the last is left to all threads
             drafts.add(columns[0])
     drafts.finish()
     for forest in forests:
