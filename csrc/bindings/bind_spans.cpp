@@ -36,7 +36,8 @@ std::vector<std::pair<index, index>> as_pairs(const Spans& spans, const std::vec
 Moments tree_moments(std::shared_ptr<Spans> spans, const py::array& x, const std::optional<Doubles>& weight,
                      const std::vector<std::tuple<std::shared_ptr<TreeColumns>, std::vector<double>, std::vector<index>,
                                                   double, index>>& outputs,
-                     index n_targets, const std::vector<std::pair<index, index>>& pairs, int n_threads) {
+                     index n_targets, const std::vector<std::pair<index, index>>& pairs,
+                     const std::vector<std::vector<index>>& wanted, int n_threads) {
     const Table table = as_table(x);
     if (table.columns < spans->n_features()) throw Error("x has fewer columns than the spans have variables");
     const double* w = optional_vector(weight, table.rows, "weight");
@@ -48,7 +49,7 @@ Moments tree_moments(std::shared_ptr<Spans> spans, const py::array& x, const std
         targets.push_back({dictionaries.back().get(), coefficient, target, constant, whole});
     }
     const DictionaryTargets source(std::move(targets), n_targets);
-    return {spans, span_moments(*spans, table, w, source, as_pairs(*spans, pairs), n_threads)};
+    return {spans, span_moments(*spans, table, w, source, as_pairs(*spans, pairs), wanted, n_threads)};
 }
 
 Moments array_moments(std::shared_ptr<Spans> spans, const py::array& x, const std::optional<Doubles>& weight,
@@ -58,7 +59,8 @@ Moments array_moments(std::shared_ptr<Spans> spans, const py::array& x, const st
     if (targets.rows != table.rows) throw Error("x and values have different numbers of rows");
     const double* w = optional_vector(weight, table.rows, "weight");
     py::gil_scoped_release release;
-    return {spans, span_moments(*spans, table, w, ArrayTargets(targets), as_pairs(*spans, pairs), n_threads)};
+    const ArrayTargets source(targets);
+    return {spans, span_moments(*spans, table, w, source, as_pairs(*spans, pairs), all_targets(*spans, source), n_threads)};
 }
 
 py::dict top_down_spans(const Moments& moments, const std::vector<index>& own, index rest, index whole, bool smooth,
@@ -105,7 +107,7 @@ void bind_spans(py::module_& m) {
             return additive_rank(*moments.spans, moments.sums, tolerance);
         }, py::arg("tolerance"));
     m.def("tree_moments", &tree_moments, py::arg("spans"), py::arg("x"), py::kw_only(), py::arg("weight").none(true),
-          py::arg("outputs"), py::arg("n_targets"), py::arg("pairs"), py::arg("n_threads"));
+          py::arg("outputs"), py::arg("n_targets"), py::arg("pairs"), py::arg("wanted"), py::arg("n_threads"));
     m.def("array_moments", &array_moments, py::arg("spans"), py::arg("x"), py::kw_only(), py::arg("weight").none(true),
           py::arg("values"), py::arg("pairs"), py::arg("n_threads"));
 }

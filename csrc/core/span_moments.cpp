@@ -1,8 +1,11 @@
 #include "span_moments.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "kernels.hpp"
+#include "lapack.hpp"
 #include "parallel.hpp"
 #include "progress.hpp"
 #include "span_products.hpp"
@@ -35,27 +38,49 @@ struct Expanded {
     SparseRows view(const Span& span) const { return {values.data(), starts.data(), span.runs, span.run}; }
 };
 
-// Adds the products of a span's columns with all targets.
-void add_with_targets(const Span& span, const Expanded& e, const Block& block, index n_targets, double* out) {
-    std::vector<double> row(n_targets);
+// Adds the products of a span's columns with some targets: (columns, wanted), row-major.
+void add_with_targets(const Span& span, const Expanded& e, const Block& block, const std::vector<index>& wanted,
+                      double* out) {
+    const index n = index(wanted.size());
+    std::vector<double> row(n);
     for (index r = 0; r < block.rows; ++r) {
-        for (index t = 0; t < n_targets; ++t) row[t] = block.weight[r] * block.targets[t * kBlockRows + r];
-        for (index i = 0; i < span.values; ++i) {
-            const index column = span.first + e.starts[r * span.runs + i / span.run] + i % span.run;
-            kernels().add_scaled(e.values[r * span.values + i], row.data(), n_targets, out + column * n_targets);
+        for (index k = 0; k < n; ++k) row[k] = block.weight[r] * block.targets[wanted[k] * kBlockRows + r];
+        const double* value = e.values.data() + r * span.values;
+        for (index s = 0; s < span.runs; ++s) {
+            double* sums = out + e.starts[r * span.runs + s] * n;
+            for (int i = 0; i < span.run; ++i, ++value)
+                for (index k = 0; k < n; ++k) *sums++ += *value * row[k];
         }
     }
 }
 
-// Adds the products of the targets with each other.
+// Adds the products of the targets with each other; the first of a pair has the smaller number.
 void add_of_targets(const Block& block, index n_targets, double* out) {
-    for (index s = 0; s < n_targets; ++s)
-        for (index t = s; t < n_targets; ++t) {
-            const double *a = block.targets.data() + s * kBlockRows, *b = block.targets.data() + t * kBlockRows;
-            double sum = 0.0;
-            for (index r = 0; r < block.rows; ++r) sum += block.weight[r] * a[r] * b[r];
-            out[s * n_targets + t] += sum;
-        }
+    Buffer<double> weighted(n_targets * kBlockRows);
+    for (index r = 0; r < block.rows; ++r) {
+        const double root = std::sqrt(block.weight[r]);
+        for (index t = 0; t < n_targets; ++t)
+            weighted[t * kBlockRows + r] = root * block.targets[t * kBlockRows + r];
+    }
+    char lower = 'L', transposed = 'T';
+    int n = int(n_targets), rows = int(block.rows), leading = int(kBlockRows);
+    double one = 1.0;
+    lapack().dsyrk(&lower, &transposed, &n, &rows, &one, weighted.data(), &leading, &one, out, &n);
+}
+
+// Adds a span's products with the targets, in all blocks.
+void add_span(const Spans& spans, const SpanBlock& axes, index s, const std::vector<Block>& blocks, index count,
+              const std::vector<index>& wanted, SpanMoments& m) {
+    const Span& span = spans.all()[s];
+    const index n = index(wanted.size());
+    std::vector<double> sums(span.columns * n, 0.0);
+    Expanded expanded;
+    for (index k = 0; k < count; ++k) {
+        expanded.load(axes, span, blocks[k]);
+        add_with_targets(span, expanded, blocks[k], wanted, sums.data());
+    }
+    for (index j = 0; j < span.columns; ++j)
+        for (index k = 0; k < n; ++k) m.with_targets[(span.first + j) * m.n_targets + wanted[k]] += sums[j * n + k];
 }
 
 // Adds the products of pairs of spans. A pair whose rows cannot be sorted takes them as they come, block after block.
@@ -120,13 +145,24 @@ void ArrayTargets::fill(const Rows& rows, double* out, index leading) const {
         for (index r = 0; r < rows.count; ++r) out[(t + 1) * leading + r] = values_.at(rows[r], t);
 }
 
+std::vector<std::vector<index>> all_targets(const Spans& spans, const Targets& targets) {
+    std::vector<index> all(targets.count());
+    std::iota(all.begin(), all.end(), 0);
+    return std::vector<std::vector<index>>(spans.all().size(), all);
+}
+
 index SpanMoments::find(index first, index second) const {
     const auto found = std::lower_bound(pairs.begin(), pairs.end(), std::make_pair(first, second));
     return found != pairs.end() && *found == std::make_pair(first, second) ? found - pairs.begin() : -1;
 }
 
 SpanMoments span_moments(const Spans& spans, const Table& x, const double* weight, const Targets& targets,
-                         std::vector<std::pair<index, index>> pairs, int n_threads) {
+                         std::vector<std::pair<index, index>> pairs, const std::vector<std::vector<index>>& wanted,
+                         int n_threads) {
+    if (wanted.size() != spans.all().size()) throw Error("every span needs a list of targets");
+    for (const auto& list : wanted)
+        for (const index t : list)
+            if (t < 0 || t >= targets.count()) throw Error("no such target: " + std::to_string(t));
     SpanMoments m;
     std::sort(pairs.begin(), pairs.end());
     m.pairs = std::move(pairs);
@@ -154,16 +190,8 @@ SpanMoments span_moments(const Spans& spans, const Table& x, const double* weigh
         });
         axes.load(x, {first, 1, rows, nullptr}, n_threads);
         parallel_for(n_spans + 1, n_threads, [&](index s) {
-            Expanded expanded;
-            for (index k = 0; k < count; ++k) {
-                const Block& block = blocks[k];
-                if (s == n_spans) {
-                    add_of_targets(block, m.n_targets, m.of_targets.data());
-                    continue;
-                }
-                expanded.load(axes, spans.all()[s], block);
-                add_with_targets(spans.all()[s], expanded, block, m.n_targets, m.with_targets.data());
-            }
+            if (s < n_spans) return add_span(spans, axes, s, blocks, count, wanted[s], m);
+            for (index k = 0; k < count; ++k) add_of_targets(blocks[k], m.n_targets, m.of_targets.data());
         });
         add_pairs(spans, axes, blocks, count, wave_weight.data(), m, n_threads);
         rows_done() += rows;

@@ -53,7 +53,7 @@ private:
 struct SpanMoments {
     std::vector<std::pair<index, index>> pairs;  // of spans, first <= second
     std::vector<std::vector<double>> products;   // one a pair: (columns of first, columns of second), row-major
-    std::vector<double> with_targets;            // (all columns, targets), row-major; row 0: the constant
+    std::vector<double> with_targets;            // (all columns, targets), row-major; row 0: the constant; 0: not wanted
     std::vector<double> of_targets;              // (targets, targets), row-major
     index n_targets = 0;
 
@@ -61,7 +61,12 @@ struct SpanMoments {
     index find(index first, index second) const;
 };
 
+// For every span all targets.
+std::vector<std::vector<index>> all_targets(const Spans& spans, const Targets& targets);
+
+// The products of some pairs of spans, and of each span with the targets that it wants.
 SpanMoments span_moments(const Spans& spans, const Table& x, const double* weight, const Targets& targets,
-                         std::vector<std::pair<index, index>> pairs, int n_threads);
+                         std::vector<std::pair<index, index>> pairs, const std::vector<std::vector<index>>& wanted,
+                         int n_threads);
 
 }  // namespace fasthdmr

@@ -74,6 +74,12 @@ inline std::vector<std::pair<index, index>> all_pairs(const Spans& spans) {
     return pairs;
 }
 
+// With all targets.
+inline SpanMoments moments_of(const Spans& spans, const Table& x, const double* weight, const Targets& targets,
+                              const std::vector<std::pair<index, index>>& pairs, int n_threads) {
+    return span_moments(spans, x, weight, targets, pairs, all_targets(spans, targets), n_threads);
+}
+
 // Every degree, fine axes for single variables and coarse ones for products, a missing column.
 inline Spans mixed_spans() {
     std::vector<Axis> axes;

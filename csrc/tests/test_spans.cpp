@@ -216,11 +216,33 @@ TEST(span_moments_are_sums_over_rows) {
     for (const index rows : {index(0), index(1), kBlockRows - 1, kBlockRows, kBlockRows + 1, 8 * kBlockRows + 3}) {
         const Matrix x = correlated(rows, 84), values = random_matrix(rows, 2, 85);
         const std::vector<double> weight = random_weights(rows, 86);
-        const SpanMoments m = span_moments(spans, x.table(), weight.data(), ArrayTargets(values.table()), pairs, 1);
+        const SpanMoments m = moments_of(spans, x.table(), weight.data(), ArrayTargets(values.table()), pairs, 1);
         CHECK(std::is_sorted(m.pairs.begin(), m.pairs.end()) && m.pairs.size() == pairs.size());
         CHECK(m.find(0, 1) == -1 && m.find(5, 6) == -1);
         check_moments(m, spans, x, with_constant(values), weight);
     }
+}
+
+TEST(span_moments_hold_only_the_targets_that_are_wanted) {
+    const Spans spans = mixed_spans();
+    const Matrix x = correlated(500, 94), values = random_matrix(500, 3, 95);
+    const ArrayTargets targets(values.table());
+    std::vector<std::vector<index>> wanted = all_targets(spans, targets);
+    const SpanMoments all = span_moments(spans, x.table(), nullptr, targets, {}, wanted, 1);
+    for (std::size_t s = 0; s < wanted.size(); ++s) wanted[s] = {0, 1 + index(s) % 3};
+    wanted[1].clear();
+    const SpanMoments some = span_moments(spans, x.table(), nullptr, targets, {}, wanted, 1);
+    for (std::size_t s = 0; s < wanted.size(); ++s)
+        for (index j = 0; j < spans.all()[s].columns; ++j)
+            for (index t = 0; t < 4; ++t) {
+                const bool is_wanted = std::count(wanted[s].begin(), wanted[s].end(), t) > 0;
+                const index place = (spans.all()[s].first + j) * 4 + t;
+                CHECK(some.with_targets[place] == (is_wanted ? all.with_targets[place] : 0.0));
+            }
+    wanted[0] = {4};
+    CHECK_THROWS(Error, "no such target: 4", span_moments(spans, x.table(), nullptr, targets, {}, wanted, 1));
+    wanted.pop_back();
+    CHECK_THROWS(Error, "needs a list of targets", span_moments(spans, x.table(), nullptr, targets, {}, wanted, 1));
 }
 
 TEST(span_moments_without_weights_from_any_memory_order) {
@@ -228,7 +250,7 @@ TEST(span_moments_without_weights_from_any_memory_order) {
     const Matrix x = correlated(40, 87), values = random_matrix(40, 2, 88);
     const StoredTable turned = store<double>(x, 3 * sizeof(double), sizeof(double));
     const StoredTable back = store<double>(values, -8, 8 * 40);
-    const SpanMoments m = span_moments(spans, turned.table, nullptr, ArrayTargets(back.table), all_pairs(spans), 2);
+    const SpanMoments m = moments_of(spans, turned.table, nullptr, ArrayTargets(back.table), all_pairs(spans), 2);
     check_moments(m, spans, x, with_constant(values), std::vector<double>(40, 1.0));
 }
 
@@ -239,7 +261,7 @@ TEST(span_moments_do_not_depend_on_threads) {
     const std::vector<double> weight = random_weights(rows, 91);
     const auto moments = [&](int n_threads) {
         const ArrayTargets targets(values.table());
-        return everything(span_moments(spans, x.table(), weight.data(), targets, all_pairs(spans), n_threads));
+        return everything(moments_of(spans, x.table(), weight.data(), targets, all_pairs(spans), n_threads));
     };
     const std::vector<double> one = moments(1);
     for (const int n_threads : {2, 5}) CHECK_SAME_BITS(moments(n_threads), one);
@@ -260,7 +282,7 @@ TEST(span_moments_with_dictionaries) {
         const double row[] = {1.0, first, second, 7.0 + first + second, other, other - 1.0};
         for (index t = 0; t < 6; ++t) expected(r, t) = row[t];
     }
-    const SpanMoments m = span_moments(spans, x.table(), nullptr, targets, {{0, 0}}, 1);
+    const SpanMoments m = moments_of(spans, x.table(), nullptr, targets, {{0, 0}}, 1);
     check_moments(m, spans, x, expected, std::vector<double>(rows, 1.0));
 
     const auto make = [&](std::vector<double> coefficient, std::vector<index> target, index whole) {

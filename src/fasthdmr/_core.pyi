@@ -157,6 +157,7 @@ def tree_moments(
     outputs: list[tuple[TreeColumns, list[float], list[int], float, int]],
     n_targets: int,
     pairs: list[tuple[int, int]],
+    wanted: list[list[int]],
     n_threads: int,
 ) -> SpanMoments: ...
 def array_moments(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -125,6 +126,7 @@ def solve_trees(
             outputs=crossing,
             n_targets=n_targets,
             pairs=product_pairs(basis.subspaces, joint=joint),
+            wanted=wanted_targets(basis.subspaces, plans),
             n_threads=n_threads,
         )
     rank = additive_rank(moments)
@@ -134,6 +136,39 @@ def solve_trees(
         black_box = output.black_box().toarray()[:, 0]
         solutions.append(_solution(moments, basis, (own, rest, whole), smooth, black_box, kept, rank, n_threads))
     return solutions
+
+
+def wanted_targets(subspaces: Sequence[Subspace], plans: Sequence[tuple[list[int], int, int]]) -> list[list[int]]:
+    """Return of each span the targets whose products with it are needed.
+
+    Those of an output as a whole, of the terms that are projected on all spans, and of the own terms of a subspace for
+    it and those inside it.
+
+    Parameters
+    ----------
+    subspaces : sequence of tuple of int
+    plans : sequence of (own, rest, whole)
+        One an output: numbers of targets, -1 for none; `own` has one for each subspace.
+
+    Returns
+    -------
+    list of list of int
+
+    Examples
+    --------
+    >>> wanted_targets([(0,), (1,), (0, 1)], [([1, -1, 2], -1, 3)])
+    [[0, 1, 2, 3], [0, 2, 3], [0, 2, 3]]
+    """
+    number = {u: s for s, u in enumerate(subspaces)}
+    wanted: list[set[int]] = [{0} for _ in subspaces]
+    for own, rest, whole in plans:
+        for u, target in zip(subspaces, own, strict=True):
+            inside = [number[v] for t in range(1, len(u) + 1) for v in combinations(u, t) if v in number]
+            for s in inside if target >= 0 else []:
+                wanted[s].add(target)
+        for targets in wanted:
+            targets.update(t for t in (rest, whole) if t >= 0)
+    return [sorted(targets) for targets in wanted]
 
 
 def solve_values(
