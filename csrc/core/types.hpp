@@ -7,6 +7,10 @@
 #include <string>
 #include <vector>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 #include "layout.hpp"
 
 namespace fasthdmr {
@@ -16,6 +20,13 @@ struct Error : std::invalid_argument {
     using std::invalid_argument::invalid_argument;
 };
 
+// New memory in pages of 2 MB rather than 4 KB, where the system has them: each first touch of a page takes its time.
+inline void ask_for_huge_pages([[maybe_unused]] void* p, [[maybe_unused]] std::size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    madvise(p, bytes, MADV_HUGEPAGE);
+#endif
+}
+
 // Cache-line aligned: results must not depend on where the allocator happened to put a block.
 template <class T>
 struct Aligned {
@@ -23,12 +34,21 @@ struct Aligned {
     Aligned() = default;
     template <class U>
     Aligned(const Aligned<U>&) {}
-    T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t{64})); }
-    void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t{64}); }
+    T* allocate(std::size_t n) {
+        void* p = ::operator new(n * sizeof(T), alignment(n));
+        if (is_huge(n)) ask_for_huge_pages(p, n * sizeof(T));
+        return static_cast<T*>(p);
+    }
+    void deallocate(T* p, std::size_t n) { ::operator delete(p, alignment(n)); }
     template <class U>
     bool operator==(const Aligned<U>&) const { return true; }
     template <class U>
     bool operator!=(const Aligned<U>&) const { return false; }
+
+private:
+    static constexpr std::size_t kHugePage = std::size_t(2) << 20;
+    static bool is_huge(std::size_t n) { return n * sizeof(T) >= 2 * kHugePage; }
+    static std::align_val_t alignment(std::size_t n) { return std::align_val_t{is_huge(n) ? kHugePage : 64}; }
 };
 
 template <class T>
