@@ -1,9 +1,12 @@
 #include "cholesky.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "dot.hpp"
 #include "lapack.hpp"
+#include "parallel.hpp"
 
 namespace fasthdmr {
 
@@ -24,11 +27,55 @@ bool scale_to_unit(Buffer<double>& g, index n, std::vector<double>& norms) {
     return true;
 }
 
-bool cholesky(double* g, index n) {
+namespace {
+
+// Systems from this size on are factored tile by tile, whatever the number of threads.
+constexpr index kTiled = 512, kTileSize = 128;
+
+bool factored(double* g, index n, index leading) {
     char lower = 'L';
-    int size = int(n), info = 0;
-    if (n > 0) lapack().dpotrf(&lower, &size, g, &size, &info);
+    int size = int(n), ld = int(leading), info = 0;
+    if (n > 0) lapack().dpotrf(&lower, &size, g, &ld, &info);
     return info == 0;
+}
+
+// Tiles of a panel of columns, from row `begin` of n x n: what the panels before it leave of them, or the solutions with
+// the panel's own factor.
+struct Panel {
+    double* g;
+    index n, begin, width;
+
+    index below() const { return begin + width; }
+    index tiles(index from) const { return (n - from + kTileSize - 1) / kTileSize; }
+    void take_off_earlier(index tile) const {
+        const index row = begin + tile * kTileSize;
+        char no = 'N', transposed = 'T';
+        int rows = int(std::min(kTileSize, n - row)), columns = int(width), earlier = int(begin), ld = int(n);
+        double minus = -1.0, one = 1.0;
+        lapack().dgemm(&no, &transposed, &rows, &columns, &earlier, &minus, g + row, &ld, g + begin, &ld, &one,
+                       g + begin * n + row, &ld);
+    }
+    void solve(index tile) const {
+        const index row = below() + tile * kTileSize;
+        char right = 'R', lower = 'L', transposed = 'T', no = 'N';
+        int rows = int(std::min(kTileSize, n - row)), columns = int(width), ld = int(n);
+        double one = 1.0;
+        lapack().dtrsm(&right, &lower, &transposed, &no, &rows, &columns, &one, g + begin * n + begin, &ld,
+                       g + begin * n + row, &ld);
+    }
+};
+
+}  // namespace
+
+bool cholesky(double* g, index n, int n_threads) {
+    if (n < kTiled) return factored(g, n, n);
+    for (index begin = 0; begin < n; begin += kTileSize) {
+        const Panel panel{g, n, begin, std::min(kTileSize, n - begin)};
+        if (begin > 0) parallel_for(panel.tiles(begin), n_threads, [&](index k) { panel.take_off_earlier(k); });
+        if (!factored(g + begin * n + begin, panel.width, n)) return false;
+        parallel_for(panel.tiles(panel.below()), n_threads, [&](index k) { panel.solve(k); });
+    }
+    return true;
 }
 
 double inverse_norm(const double* factor, index n) {
@@ -43,10 +90,17 @@ double inverse_norm(const double* factor, index n) {
     return info == 0 && reciprocal > 0 ? 1.0 / reciprocal : std::numeric_limits<double>::infinity();
 }
 
+// For one right-hand side at a time LAPACK's blocks cost more than they save.
 void solve_factored(const double* factor, index n, double* b) {
-    char lower = 'L';
-    int size = int(n), one = 1, info = 0;
-    if (n > 0) lapack().dpotrs(&lower, &size, &one, const_cast<double*>(factor), &size, b, &size, &info);
+    for (index k = 0; k < n; ++k) {
+        const double* column = factor + k * n;
+        b[k] /= column[k];
+        for (index i = k + 1; i < n; ++i) b[i] -= column[i] * b[k];
+    }
+    for (index k = n - 1; k >= 0; --k) {
+        const double* column = factor + k * n;
+        b[k] = (b[k] - dot(column + k + 1, b + k + 1, n - k - 1)) / column[k];
+    }
 }
 
 }  // namespace fasthdmr

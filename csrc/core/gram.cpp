@@ -24,7 +24,7 @@ double largest(const std::vector<double>& v) {
 }
 
 // Scales to a unit diagonal; columns without variance become zero.
-std::vector<double> scale_to_unit(std::vector<double>& g, index n) {
+std::vector<double> scale_to_unit(Buffer<double>& g, index n) {
     double top = 0.0;
     for (index i = 0; i < n; ++i) top = std::max(top, g[i * n + i]);
     std::vector<double> scale(n);
@@ -35,7 +35,7 @@ std::vector<double> scale_to_unit(std::vector<double>& g, index n) {
 }
 
 // Eigenvalues, rising; with vectors, they replace g, one a row.
-std::vector<double> eigen(std::vector<double>& g, index n, bool vectors) {
+std::vector<double> eigen(Buffer<double>& g, index n, bool vectors) {
     std::vector<double> values(n);
     if (n == 0) return values;
     char job = vectors ? 'V' : 'N', lower = 'L';
@@ -51,7 +51,7 @@ std::vector<double> eigen(std::vector<double>& g, index n, bool vectors) {
 
 }  // namespace
 
-Gram::Gram(std::vector<double> g, index n, double ridge) : n_(n), damped_(ridge > 0), g_(std::move(g)) {
+Gram::Gram(Buffer<double> g, index n, double ridge, int n_threads) : n_(n), damped_(ridge > 0), g_(std::move(g)) {
     for (index i = 0; i < n_; ++i) g_[i * n_ + i] += ridge;
     scale_ = scale_to_unit(g_, n_);
     factor_ = g_;
@@ -60,7 +60,7 @@ Gram::Gram(std::vector<double> g, index n, double ridge) : n_(n), damped_(ridge 
         return;
     }
     for (index i = 0; i < n_; ++i) factor_[i * n_ + i] += scale_[i] == 0 ? 1.0 : damped_ ? 0.0 : kWeak;
-    if (!cholesky(factor_.data(), n_)) throw Error("a regularised matrix has no Cholesky factor");
+    if (!cholesky(factor_.data(), n_, n_threads)) throw Error("a regularised matrix has no Cholesky factor");
 }
 
 std::vector<double> Gram::solve(const std::vector<double>& b) const {
@@ -102,7 +102,7 @@ std::vector<double> Gram::by_cholesky(const std::vector<double>& b) const {
     return x;
 }
 
-index rank_of(std::vector<double> g, index n, double tolerance) {
+index rank_of(Buffer<double> g, index n, double tolerance) {
     scale_to_unit(g, n);
     const std::vector<double> values = eigen(g, n, false);
     return std::count_if(values.begin(), values.end(), [&](double v) { return v > tolerance; });

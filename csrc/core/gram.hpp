@@ -16,7 +16,7 @@ class Gram {
 public:
     // n x n, symmetric, row-major; taken over. A ridge, added to the diagonal as it is, makes the solution a damped one:
     // columns that hold less of the measure than the ridge count for little.
-    Gram(std::vector<double> g, index n, double ridge = 0.0);
+    Gram(Buffer<double> g, index n, double ridge = 0.0, int n_threads = 1);
     std::vector<double> solve(const std::vector<double>& b) const;
 
 private:
@@ -28,10 +28,11 @@ private:
     static constexpr index kSmall = 128;
     index n_;
     bool damped_;
-    std::vector<double> g_, factor_, scale_, eigenvalues_;
+    Buffer<double> g_, factor_;
+    std::vector<double> scale_, eigenvalues_;
 };
 
 // The number of eigenvalues of a symmetric matrix, scaled to a unit diagonal, above a tolerance.
-index rank_of(std::vector<double> g, index n, double tolerance);
+index rank_of(Buffer<double> g, index n, double tolerance);
 
 }  // namespace fasthdmr

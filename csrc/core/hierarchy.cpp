@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dot.hpp"
 #include "parallel.hpp"
 
 namespace fasthdmr {

@@ -15,7 +15,6 @@ struct Lapack {
     void (*dgeqp3)(int* m, int* n, double* a, int* lda, int* jpvt, double* tau, double* work, int* lwork, int* info);
     // Cholesky factor, and the solution with it.
     void (*dpotrf)(char* uplo, int* n, double* a, int* lda, int* info);
-    void (*dpotrs)(char* uplo, int* n, int* nrhs, double* a, int* lda, double* b, int* ldb, int* info);
     // The reciprocal of the condition of what dpotrf has factored.
     void (*dpocon)(char* uplo, int* n, double* a, int* lda, double* anorm, double* rcond, double* work, int* iwork,
                    int* info);

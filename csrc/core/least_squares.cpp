@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cholesky.hpp"
+#include "dot.hpp"
 #include "lapack.hpp"
 
 namespace fasthdmr {
@@ -15,16 +16,6 @@ namespace {
 constexpr double kLargestInverse = 1e6;
 
 }  // namespace
-
-// Four sums at a time: one alone would wait for each of its additions.
-double dot(const double* a, const double* b, index n) {
-    double sums[4] = {0.0, 0.0, 0.0, 0.0};
-    index i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (index k = 0; k < 4; ++k) sums[k] += a[i + k] * b[i + k];
-    for (; i < n; ++i) sums[0] += a[i] * b[i];
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-}
 
 LeastSquares::LeastSquares(const double* r, index p, double tolerance)
     : n_(p - 1), tolerance_(tolerance), spread_(p, 0.0), unit_(n_ * n_, 0.0), products_(n_ * n_, 0.0) {

@@ -5,8 +5,6 @@
 
 namespace fasthdmr {
 
-double dot(const double* a, const double* b, index n);
-
 // The columns of R, p x p, without its first row (the means), scaled to unit norm. They are counted as those of R are:
 // column 0, the constant, is none of them.
 class LeastSquares {

@@ -44,18 +44,18 @@ public:
         return result;
     }
     // (columns of a, columns of b), row-major.
-    std::vector<double> span_products(const Spanning& a, const Spanning& b) const {
-        const index rows = size(a), columns = size(b);
-        std::vector<double> g(rows * columns);
-        index row = 0;
-        for (const index s : a) {
-            index column = 0;
+    Buffer<double> span_products(const Spanning& a, const Spanning& b, int n_threads = 1) const {
+        const index columns = size(b);
+        Buffer<double> g(size(a) * columns);
+        std::vector<index> row{0};
+        for (const index s : a) row.push_back(row.back() + spans_.all()[s].columns);
+        parallel_for(index(a.size()), n_threads, [&](index k) {
+            double* out = g.data() + row[k] * columns;
             for (const index t : b) {
-                copy_block(s, t, g.data() + row * columns + column, columns);
-                column += spans_.all()[t].columns;
+                copy_block(a[k], t, out, columns);
+                out += spans_.all()[t].columns;
             }
-            row += spans_.all()[s].columns;
-        }
+        });
         return g;
     }
 
@@ -83,7 +83,7 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
     return sum;
 }
 
-std::vector<double> times(const std::vector<double>& g, const std::vector<double>& x) {
+std::vector<double> times(const Buffer<double>& g, const std::vector<double>& x) {
     std::vector<double> y(x.empty() ? 0 : g.size() / x.size(), 0.0);
     for (std::size_t i = 0; i < y.size(); ++i)
         for (std::size_t j = 0; j < x.size(); ++j) y[i] += g[i * x.size() + j] * x[j];
@@ -109,7 +109,7 @@ private:
 
     Spanning below(index s) const;
     void add(const Spanning& spanning, const std::vector<double>& coefficients);
-    void project_rest();
+    void project_rest(int n_threads);
     Purified purify(index s) const;
     void append(Decomposition& result, index s) const;
 
@@ -136,10 +136,10 @@ void TopDown::add(const Spanning& spanning, const std::vector<double>& coefficie
         for (index j = 0; j < spans_.all()[s].columns; ++j) pushed_[spans_.all()[s].first + j] += coefficients[k++];
 }
 
-void TopDown::project_rest() {
+void TopDown::project_rest(int n_threads) {
     Spanning all(spans_.all().size());
     for (std::size_t s = 0; s < all.size(); ++s) all[s] = index(s);
-    const Gram gram(of_.span_products(all, all), of_.size(all), kRidge);
+    const Gram gram(of_.span_products(all, all, n_threads), of_.size(all), kRidge, n_threads);
     add(all, gram.solve(of_.target_products(all, plan_.rest)));
 }
 
@@ -173,7 +173,7 @@ TopDown::Purified TopDown::purify(index s) const {
 }
 
 Decomposition TopDown::run(int n_threads) {
-    if (plan_.rest >= 0) project_rest();
+    if (plan_.rest >= 0) project_rest(n_threads);
     const index n = index(spans_.all().size());
     for (index end = n; end > 0;) {
         index begin = end;

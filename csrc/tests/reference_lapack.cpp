@@ -137,32 +137,27 @@ void dpotrf(char*, int* n, double* a, int* lda, int* info) {
         }
 }
 
-// L z = b, then L' x = z.
-void dpotrs(char*, int* n, int* nrhs, double* a, int* lda, double* b, int* ldb, int* info) {
-    *info = 0;
-    for (int c = 0; c < *nrhs; ++c) {
-        double* x = b + c * *ldb;
-        for (int i = 0; i < *n; ++i) {
-            long double sum = x[i];
-            for (int k = 0; k < i; ++k) sum -= static_cast<long double>(a[k * *lda + i]) * x[k];
-            x[i] = double(sum / a[i * *lda + i]);
-        }
-        for (int i = *n - 1; i >= 0; --i) {
-            long double sum = x[i];
-            for (int k = i + 1; k < *n; ++k) sum -= static_cast<long double>(a[i * *lda + k]) * x[k];
-            x[i] = double(sum / a[i * *lda + i]);
-        }
+// L z = b, then L' x = z, in place of b.
+void solve(int n, const double* a, int lda, double* x) {
+    for (int i = 0; i < n; ++i) {
+        long double sum = x[i];
+        for (int k = 0; k < i; ++k) sum -= static_cast<long double>(a[k * lda + i]) * x[k];
+        x[i] = double(sum / a[i * lda + i]);
+    }
+    for (int i = n - 1; i >= 0; --i) {
+        long double sum = x[i];
+        for (int k = i + 1; k < n; ++k) sum -= static_cast<long double>(a[i * lda + k]) * x[k];
+        x[i] = double(sum / a[i * lda + i]);
     }
 }
 
 // Column by column of the inverse, where LAPACK estimates.
-void dpocon(char* uplo, int* n, double* a, int* lda, double* anorm, double* rcond, double*, int*, int* info) {
+void dpocon(char*, int* n, double* a, int* lda, double* anorm, double* rcond, double*, int*, int* info) {
     double largest = 0.0;
     for (int j = 0; j < *n; ++j) {
         Vector x(*n, 0.0);
         x[j] = 1.0;
-        int one = 1;
-        dpotrs(uplo, n, &one, a, lda, x.data(), n, info);
+        solve(*n, a, *lda, x.data());
         double sum = 0.0;
         for (const double value : x) sum += std::abs(value);
         largest = std::max(largest, sum);
@@ -176,20 +171,30 @@ void dsyrk(char*, char*, int* n, int* k, double*, double* a, int* lda, double*, 
         for (int i = j; i < *n; ++i) c[j * *ldc + i] += dot(a + i * *lda, a + j * *lda, *k);
 }
 
-// C <- alpha A B + C: the one case that the core needs, as below.
-void dgemm(char*, char*, int* m, int* n, int* k, double* alpha, double* a, int* lda, double* b, int* ldb, double*,
+// C <- alpha A B + C or alpha A B' + C: the cases that the core needs, as below.
+void dgemm(char*, char* turned, int* m, int* n, int* k, double* alpha, double* a, int* lda, double* b, int* ldb, double*,
            double* c, int* ldc) {
     for (int j = 0; j < *n; ++j)
         for (int i = 0; i < *m; ++i) {
             long double sum = c[j * *ldc + i];
-            for (int l = 0; l < *k; ++l) sum += static_cast<long double>(*alpha) * a[l * *lda + i] * b[j * *ldb + l];
+            for (int l = 0; l < *k; ++l)
+                sum += static_cast<long double>(*alpha) * a[l * *lda + i] * b[*turned == 'N' ? j * *ldb + l : l * *ldb + j];
             c[j * *ldc + i] = double(sum);
         }
 }
 
-// B <- the solution of A X = B or A' X = B, A a lower or an upper triangle
-void dtrsm(char*, char* uplo, char* transposed, char*, int* m, int* n, double*, double* a, int* lda, double* b,
+// B <- the solution of A X = B or A' X = B, A a lower or an upper triangle; or of X A' = B, A a lower one
+void dtrsm(char* side, char* uplo, char* transposed, char*, int* m, int* n, double*, double* a, int* lda, double* b,
            int* ldb) {
+    if (*side == 'R') {
+        for (int j = 0; j < *n; ++j)
+            for (int i = 0; i < *m; ++i) {
+                long double sum = b[j * *ldb + i];
+                for (int k = 0; k < j; ++k) sum -= static_cast<long double>(a[k * *lda + j]) * b[k * *ldb + i];
+                b[j * *ldb + i] = double(sum / a[j * *lda + j]);
+            }
+        return;
+    }
     const bool plain = *transposed == 'N', forward = plain == (*uplo == 'L');
     for (int j = 0; j < *n; ++j) {
         double* x = b + j * *ldb;
@@ -260,6 +265,6 @@ void dsyev(char* jobz, char*, int* n_, double* a, int* lda, double* w, double* w
 
 }  // namespace
 
-Lapack reference_lapack() { return {dtpqrt, dgelsy, dgeqp3, dpotrf, dpotrs, dpocon, dsyev, dsyrk, dgemm, dtrsm}; }
+Lapack reference_lapack() { return {dtpqrt, dgelsy, dgeqp3, dpotrf, dpocon, dsyev, dsyrk, dgemm, dtrsm}; }
 
 }  // namespace fasthdmr

@@ -21,7 +21,7 @@ struct Problem {
     Problem(Spans spans_, Matrix x_, Matrix targets_, Values weight_)
         : spans(std::move(spans_)), x(std::move(x_)), targets(std::move(targets_)), weight(std::move(weight_)),
           columns(dense(spans, x)),
-          moments(span_moments(spans, x.table(), weight.data(), ArrayTargets(targets.table()), all_pairs(spans), 1)) {}
+          moments(moments_of(spans, x.table(), weight.data(), ArrayTargets(targets.table()), all_pairs(spans), 1)) {}
 
     Values column(index j) const { return Values(columns.column(j), columns.column(j) + x.rows); }
     Values target(index t) const { return Values(targets.column(t - 1), targets.column(t - 1) + x.rows); }
@@ -69,7 +69,8 @@ struct Problem {
             const double m = mean(centred.back());
             for (double& v : centred.back()) v -= m;
         }
-        Values g(n * n), right(n), out(x.rows, 0.0);
+        Buffer<double> g(n * n);
+        Values right(n), out(x.rows, 0.0);
         const Values wanted = target(t);
         for (index i = 0; i < n; ++i) {
             right[i] = covariance(centred[i], wanted);

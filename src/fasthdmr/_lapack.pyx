@@ -3,7 +3,7 @@
 
 from cpython.pycapsule cimport PyCapsule_New
 from scipy.linalg.cython_blas cimport dgemm, dsyrk, dtrsm
-from scipy.linalg.cython_lapack cimport dgelsy, dgeqp3, dpocon, dpotrf, dpotrs, dsyev, dtpqrt
+from scipy.linalg.cython_lapack cimport dgelsy, dgeqp3, dpocon, dpotrf, dsyev, dtpqrt
 
 
 cdef extern from "lapack.hpp" namespace "fasthdmr":
@@ -13,7 +13,6 @@ cdef extern from "lapack.hpp" namespace "fasthdmr":
                        int*) noexcept nogil
         void (*dgeqp3)(int*, int*, double*, int*, int*, double*, double*, int*, int*) noexcept nogil
         void (*dpotrf)(char*, int*, double*, int*, int*) noexcept nogil
-        void (*dpotrs)(char*, int*, int*, double*, int*, double*, int*, int*) noexcept nogil
         void (*dpocon)(char*, int*, double*, int*, double*, double*, double*, int*, int*) noexcept nogil
         void (*dsyev)(char*, char*, int*, double*, int*, double*, double*, int*, int*) noexcept nogil
         void (*dsyrk)(char*, char*, int*, int*, double*, double*, int*, double*, double*, int*) noexcept nogil
@@ -27,7 +26,6 @@ table.dtpqrt = dtpqrt
 table.dgelsy = dgelsy
 table.dgeqp3 = dgeqp3
 table.dpotrf = dpotrf
-table.dpotrs = dpotrs
 table.dpocon = dpocon
 table.dsyev = dsyev
 table.dsyrk = dsyrk
