@@ -20,7 +20,7 @@ import numpy as np
 
 Arrays = dict[str, np.ndarray]
 
-_WARM_UP = 0.05
+_WARM_UP = 0.2
 
 
 @dataclass(frozen=True)
