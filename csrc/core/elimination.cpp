@@ -15,6 +15,8 @@ namespace {
 
 // A column of unit norm is nearly told where less than this is left of its square; a ridge lets the factor go on.
 constexpr double kNearlyTold = 1e-2, kRidge = 1e-8;
+// A column leans on the first where the cosine of their angle is larger.
+constexpr double kLeaning = 0.3;
 // Of a column that is left with less, rounding may be all there is.
 constexpr double kRounding = 64 * std::numeric_limits<double>::epsilon();
 // Multiples are dropped that the rows' noise could have made: so many standard deviations.
@@ -67,6 +69,13 @@ std::optional<Elimination> Elimination::of(const Buffer<double>& x, index rows, 
     std::vector<index> sources;
     Elimination result;
     for (index j = 0; j < columns; ++j) ((*told)[j] ? result.targets_ : sources).push_back(j);
+    if (result.targets_.empty()) {
+        // Each may be far from told and yet all of them share a direction, as columns with large means do: that of the
+        // first, the constant.
+        sources = {0};
+        for (index j = 1; j < columns; ++j)
+            if (std::abs(g[j]) > kLeaning) result.targets_.push_back(j);
+    }
     if (result.targets_.empty() || sources.empty()) return {};
     const auto factors = coefficients(g, columns, sources, result.targets_);
     if (!factors) return {};

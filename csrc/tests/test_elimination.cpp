@@ -72,6 +72,28 @@ TEST(elimination_keeps_the_error_of_reflections) {
     }
 }
 
+// Columns with large means lean on the constant, none so far that those before would nearly tell it.
+TEST(elimination_takes_off_what_all_columns_share) {
+    Random random(88);
+    Matrix x(kRows, kColumns);
+    for (index j = 0; j < kColumns; ++j)
+        for (index i = 0; i < kRows; ++i) x(i, j) = (j % 2 ? 2.0 : -5.0) * (1.0 + random.uniform(-0.3, 0.3));
+    constexpr double low = 100.0;
+    Buffer<double> values;
+    for (const double v : with_ones(x).values) values.push_back(v);
+    const auto steps = eliminations(values, kRows, kColumns + 1, low);
+    CHECK(steps && steps->size() == 1);
+    for (index j = 1; j <= kColumns; ++j) {  // only the constant was taken off
+        double sum = 0.0, size = 0.0;
+        for (index i = 0; i < kRows; ++i) {
+            sum += values[j * kRows + i];
+            size = std::max(size, std::abs(values[j * kRows + i] - (x(i, j - 1) - x(0, j - 1) + values[j * kRows])));
+        }
+        CHECK(std::abs(sum) < 1e-9 * kRows && size < 1e-12);
+    }
+    CHECK(error(x) < 5);
+}
+
 TEST(elimination_does_nothing_where_nothing_is_to_be_done) {
     CHECK(steps_of(nearly_dependent(kRows, kColumns, 0.5, 83))->empty());
 }
