@@ -20,7 +20,7 @@ HEADER = ["against", "what", "from", "to", "first ms", "last ms", "peak MB", "sl
 NOTES = f"""\
 least times, one thread; slope: of the logarithms, over the upper half of the points; ABOVE: more than {TOLERANCE:g}
 above the expected exponent. peak MB: above the input, at the last point. Blocks: of {BLOCK:,} rows, generated in the
-run, which is included. Thresholds are all distinct, but for 'binned': 255 of a variable. Expected, and why:"""
+run, which is included. Thresholds are all distinct, but where there are bins. Expected, and why:"""
 
 
 @dataclass(frozen=True)
@@ -124,14 +124,16 @@ def with_trees(quick: bool) -> list[Curve]:
     """Return what grows with T: depth 2, 8 variables."""
     n_rows, sizes = (2000, powers(2, 4)) if quick else (20_000, powers(2, 5))
     make = {size: random_trees(size, 2) for size in sizes}
-    binned = {size: random_trees(size, 2, n_thresholds=255) for size in sizes}
-    why, tables = "a step more for every tree", "tables of 255 places a variable are looked up once, whatever the trees"
+    coarse, fine = ({size: random_trees(size, 2, n_thresholds=n) for size in sizes} for n in (63, 255))
+    why, tables = "a step more for every tree", "tables of 64 places a variable are looked up once, whatever the trees"
+    too_large = "tables of 256 places a variable would take 100 MB, where 8 are allowed: most trees are walked"
     return [
         Curve("trees", "B by tree", sizes, lambda t: on_rows(make[t], n_rows, by_tree), 1, why),
         Curve("trees", "B by node", sizes, lambda t: on_rows(make[t], n_rows, by_node), 1, why),
         Curve("trees", "predict", sizes, lambda t: on_rows(make[t], n_rows, predict), 1, why),
         Curve("trees", "forest and B", sizes, lambda t: from_arrays(make[t], n_rows), 1, "every tree is read once"),
-        Curve("trees", "B, binned", sizes, lambda t: on_rows(binned[t], n_rows, by_tree), 0, tables),
+        Curve("trees", "B, 64 bins", sizes, lambda t: on_rows(coarse[t], n_rows, by_tree), 0, tables),
+        Curve("trees", "B, 256 bins", sizes, lambda t: on_rows(fine[t], n_rows, by_tree), 1, too_large),
     ]
 
 
