@@ -23,6 +23,8 @@ public:
     virtual void fill(const Rows& rows, double* out, index leading) const = 0;
     // How many rows are best filled at a time for their products.
     virtual index block_rows() const { return kBlockRows; }
+    // How many neighbouring rows cost no more than one that is alone.
+    virtual index rows_together() const { return 1; }
 
 protected:
     std::vector<Subspace> subspaces_;
@@ -35,6 +37,7 @@ public:
     ArrayDictionary(const Table& columns, std::vector<Subspace> subspaces, std::vector<index> column_subspace);
     void fill(const Rows& rows, double* out, index leading) const override;
     index block_rows() const override { return 256; }  // hundreds of columns stay in the second cache
+    index rows_together() const override { return table_.row_stride == index(sizeof(double)) ? 8 : 1; }  // a cache line
 
 private:
     Table table_;

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "cholesky.hpp"
 #include "cholesky_qr.hpp"
+#include "dot.hpp"
+#include "kernels.hpp"
 #include "lapack.hpp"
 
 namespace fasthdmr {
@@ -87,12 +88,15 @@ std::optional<Elimination> Elimination::of(const Buffer<double>& x, index rows, 
         for (index i = 0; i < s; ++i)
             result.factors_[j * result.columns_ + sources[i]] =
                 (*factors)[j * s + i] * norms[result.targets_[j]] / norms[sources[i]];
-    Buffer<double> rest = x;
-    result.take_off(rest.data(), rows, rows);
+    // A part of the rows tells how much is left.
+    const index some = std::min(rows, kChunk);
+    Buffer<double> rest(columns * some);
+    for (index j = 0; j < columns; ++j) std::copy_n(x.data() + j * rows, some, rest.data() + j * some);
+    result.take_off(rest.data(), some, some);
     std::vector<double> left;
     for (const index j : result.targets_) {
-        const double* column = rest.data() + j * rows;
-        left.push_back(std::sqrt(std::inner_product(column, column + rows, column, 0.0)));
+        const double* column = rest.data() + j * some;
+        left.push_back(std::sqrt(dot(column, column, some) * double(rows) / double(some)));
         if (!(left.back() > kRounding * norms[j])) return {};
     }
     result.drop_noise(norms, left, rows);
@@ -119,12 +123,8 @@ void Elimination::add(double sign, double* block, index rows, index leading) con
 }
 
 void Elimination::add_few(double sign, double* block, index rows, index leading) const {
-    for (const Multiple& multiple : few_) {
-        const double factor = sign * multiple.factor;
-        const double* from = block + multiple.from * leading;
-        double* to = block + multiple.to * leading;
-        for (index r = 0; r < rows; ++r) to[r] += factor * from[r];
-    }
+    for (const Multiple& multiple : few_)
+        kernels().add_scaled(sign * multiple.factor, block + multiple.from * leading, rows, block + multiple.to * leading);
 }
 
 void Elimination::add_many(double sign, double* block, index rows, index leading) const {

@@ -12,13 +12,15 @@ namespace fasthdmr {
 // One step: columns either are taken off others, or have others taken off, which come before them.
 class Elimination {
 public:
-    // What to take off, as some rows and their products (lower) tell. None where nothing would help, or where no more
-    // than rounding would be left.
+    // What to take off, as some rows, in no order, and their products (lower) tell. None where nothing would help, or
+    // where no more than rounding would be left.
     static std::optional<Elimination> of(const Buffer<double>& x, index rows, index columns, Buffer<double> products);
 
     // X <- X (1 - T), and X <- X (1 + T)
     void take_off(double* block, index rows, index leading) const { add(-1.0, block, rows, leading); }
     void put_back(double* block, index rows, index leading) const { add(1.0, block, rows, leading); }
+    // Whether it is a few multiples of single columns.
+    bool is_sparse() const { return !few_.empty(); }
     // In multiples of a matrix product, a row.
     index cost() const;
 

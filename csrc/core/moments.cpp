@@ -22,6 +22,8 @@ constexpr index kFewRows = 1024;
 // inverse of their products is up to kScoutsExaggerate times too large.
 constexpr index kScouts = 2, kRowsAScout = 8;
 constexpr double kScoutsExaggerate = 4.0;
+// Rows are taken in runs where these are at least so many.
+constexpr index kLeastRuns = 64;
 
 // The rows of (1, B, y), weighted, less what some columns tell of others.
 struct Source {
@@ -108,22 +110,23 @@ CholeskyQr products(const Source& source, const Rows& rows, int n_threads) {
     return absorbed(source, rows, CholeskyQr(source.columns), 1, source.dictionary.block_rows(), n_threads);
 }
 
-// One row of each of `count` equal stretches, its place in them never twice the same: rows may be periodic.
-std::vector<index> spread(const Rows& rows, index count) {
+// Runs of neighbouring rows. The first ones, however many, are spread evenly, but not at equal distances: rows may be
+// periodic. No two runs meet where they are an eighth of the rows at most.
+std::vector<index> spread(const Rows& rows, index count, index run) {
     constexpr double golden = 0.6180339887498949;
     std::vector<index> chosen;
     for (index k = 0; k < count; ++k) {
-        const double place = double(k) * golden, part = place - std::floor(place);
-        chosen.push_back(rows[index((double(k) + part) * double(rows.count) / double(count))]);
+        const double place = double(k / run) * golden, part = place - std::floor(place);
+        chosen.push_back(rows[index(part * double(rows.count - run + 1)) + k % run]);
     }
     return chosen;
 }
 
 // What a few rows say has to be taken off for products to suffice; none where they say that nothing helps.
-std::optional<Eliminations> scouted(const Source& source, const Rows& rows) {
-    const index scouts = kScouts * source.columns;
+std::optional<Eliminations> scouted(const Source& source, const Rows& rows, index run) {
+    const index scouts = (kScouts * source.columns + run - 1) / run * run;
     if (rows.count < kRowsAScout * scouts) return Eliminations{};
-    const std::vector<index> chosen = spread(rows, scouts);
+    const std::vector<index> chosen = spread(rows, scouts, run);
     const Rows few{0, 1, scouts, chosen.data()};
     Buffer<double> x(scouts * source.columns);
     for (index begin = 0; begin < scouts; begin += kBlockRows)
@@ -131,8 +134,16 @@ std::optional<Eliminations> scouted(const Source& source, const Rows& rows) {
     return eliminations(x, scouts, source.columns, kScoutsExaggerate * CholeskyQr::kLargestInverse);
 }
 
+// Whether steps cost next to nothing even where they are not needed.
+bool is_cheap(const std::optional<Eliminations>& steps) {
+    return steps && std::all_of(steps->begin(), steps->end(), [](const Elimination& step) { return step.is_sparse(); });
+}
+
 std::optional<Triangle> by_products(Source source, const Rows& rows, int n_threads) {
-    auto steps = scouted(source, rows);
+    const index run = std::clamp<index>(kScouts * source.columns / kLeastRuns, 1, source.dictionary.rows_together());
+    auto steps = scouted(source, rows, run);
+    // Neighbours may be alike, and columns seem to depend on each other.
+    if (run > 1 && !is_cheap(steps)) steps = scouted(source, rows, 1);
     if (!steps) return {};
     source.steps = std::move(*steps);
     auto result = products(source, rows, n_threads).triangle();

@@ -127,6 +127,19 @@ TEST(moments_choose_the_way_by_the_condition) {
     CHECK(rows_read(good, good.column(1)) == 2 * 6 + rows);
 }
 
+// The few are neighbours by fours, unless neighbours are alike: then columns seem to depend on each other, and rows far
+// from each other are asked.
+TEST(moments_notice_that_neighbours_are_alike) {
+    constexpr index rows = 2400, columns = 129, scouts = 2 * (columns + 1);
+    Matrix x = nearly_dependent(rows, columns, 0.5, 77);
+    CHECK(rows_read(x) == scouts + rows);
+    for (index j = 0; j < columns; ++j)
+        for (index i = 0; i < rows; ++i) x(i, j) = x(i / 8 * 8, j);
+    CHECK(rows_read(x) == 2 * scouts + rows);
+    const Exact exact(with_ones(x));
+    CHECK(exact.error(triangle(Counting(x), {rows}, 2)) < 10 * kEps * exact.condition());
+}
+
 TEST(moments_do_not_trust_a_few_rows_alone) {
     Matrix x = nearly_dependent(5000, 4, 0.5, 75);
     x(4321, 0) = x(4321, 3) = 1e7;  // none of the few: one row that makes two columns all but the same
