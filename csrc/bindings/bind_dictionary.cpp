@@ -94,12 +94,16 @@ py::array_t<double> merge_triangles(const py::array_t<double>& stack) {
 
 void bind_dictionary(py::module_& m) {
     py::classh<ForestColumns>(m, "ForestColumns")
-        .def(py::init([](std::shared_ptr<Forest> forest, index output, const std::string& by) {
+        .def(py::init([](std::shared_ptr<Forest> forest, index output, const std::string& by, const std::string& trees) {
                  if (by != "tree" && by != "node") throw Error("by must be 'tree' or 'node', got '" + by + "'");
                  const Sorting sorting = by == "tree" ? Sorting::by_tree : Sorting::by_node;
-                 return std::make_shared<ForestColumns>(std::move(forest), output, sorting);
+                 if (trees != "all" && trees != "few" && trees != "many")
+                     throw Error("trees must be 'all', 'few' or 'many', got '" + trees + "'");
+                 const Trees which = trees == "all" ? Trees::all
+                                     : trees == "few" ? Trees::of_few_variables : Trees::of_many_variables;
+                 return std::make_shared<ForestColumns>(std::move(forest), output, sorting, which);
              }),
-             py::arg("forest"), py::arg("output"), py::arg("by"));
+             py::arg("forest"), py::arg("output"), py::arg("by"), py::arg("trees") = "all");
     py::class_<Drafts>(m, "Drafts")
         .def(py::init<>())
         .def("add", &Drafts::add, py::arg("columns"))

@@ -1,18 +1,24 @@
 #include <memory>
 
+#include "cholesky.hpp"
+#include "parallel.hpp"
 #include "results.hpp"
 #include "span_evaluate.hpp"
 #include "span_hierarchy.hpp"
-#include "span_moments.hpp"
 
 namespace fasthdmr {
 
 namespace {
 
-// Moments, with the spans that they belong to.
-struct Moments {
+// What belongs to spans, with the spans.
+struct Sums {
     std::shared_ptr<const Spans> spans;
-    SpanMoments sums;
+    TermSums sums;
+};
+struct Gram {
+    std::shared_ptr<const Spans> spans;
+    std::shared_ptr<const Sums> sums;
+    SpanGram blocks;
 };
 
 std::shared_ptr<Spans> make_spans(const std::vector<std::tuple<index, int, std::vector<double>, bool>>& axes,
@@ -26,51 +32,129 @@ std::shared_ptr<Spans> make_spans(const std::vector<std::tuple<index, int, std::
     return std::make_shared<Spans>(std::move(made), subspaces, axes_of);
 }
 
-std::vector<std::pair<index, index>> as_pairs(const Spans& spans, const std::vector<std::pair<index, index>>& pairs) {
-    const index n = index(spans.all().size());
-    for (const auto& [a, b] : pairs)
-        if (a < 0 || b < a || b >= n) throw Error("pairs of spans must be in order");
-    return pairs;
-}
-
-Moments tree_moments(std::shared_ptr<Spans> spans, const py::array& x, const std::optional<Doubles>& weight,
-                     const std::vector<std::tuple<std::shared_ptr<TreeColumns>, std::vector<double>, std::vector<index>,
-                                                  double, index>>& outputs,
-                     index n_targets, const std::vector<std::pair<index, index>>& pairs,
-                     const std::vector<std::vector<index>>& wanted, int n_threads) {
+Table rows_for(const py::array& x, const Spans& spans) {
     const Table table = as_table(x);
-    if (table.columns < spans->n_features()) throw Error("x has fewer columns than the spans have variables");
-    const double* w = optional_vector(weight, table.rows, "weight");
-    py::gil_scoped_release release;
-    std::vector<std::unique_ptr<TreeDictionary>> dictionaries;
-    std::vector<OutputTargets> targets;
-    for (const auto& [trees, coefficient, target, constant, whole] : outputs) {
-        dictionaries.push_back(std::make_unique<TreeDictionary>(*trees, table));
-        targets.push_back({dictionaries.back().get(), coefficient, target, constant, whole});
-    }
-    const DictionaryTargets source(std::move(targets), n_targets);
-    return {spans, span_moments(*spans, table, w, source, as_pairs(*spans, pairs), wanted, n_threads)};
+    if (table.columns < spans.n_features()) throw Error("x has fewer columns than the spans have variables");
+    return table;
 }
 
-Moments array_moments(std::shared_ptr<Spans> spans, const py::array& x, const std::optional<Doubles>& weight,
-                      const py::array& values, const std::vector<std::pair<index, index>>& pairs, int n_threads) {
-    const Table table = as_table(x), targets = as_table(values);
-    if (table.columns < spans->n_features()) throw Error("x has fewer columns than the spans have variables");
-    if (targets.rows != table.rows) throw Error("x and values have different numbers of rows");
+std::shared_ptr<Gram> make_gram(std::shared_ptr<Sums> sums, const py::array& x, const std::optional<Doubles>& weight,
+                                bool all_pairs, int n_threads) {
+    const Spans& spans = *sums->spans;
+    const Table table = rows_for(x, spans);
     const double* w = optional_vector(weight, table.rows, "weight");
     py::gil_scoped_release release;
-    const ArrayTargets source(targets);
-    return {spans, span_moments(*spans, table, w, source, as_pairs(*spans, pairs), all_targets(*spans, source), n_threads)};
+    SpanPairs pairs;
+    if (!all_pairs) pairs = pairs_inside(spans);
+    for (index a = 0; a < index(spans.all().size()) && all_pairs; ++a)
+        for (index b = a; b < index(spans.all().size()); ++b) pairs.emplace_back(a, b);
+    SpanGram blocks(spans, table, w, sums->sums.total, sums->sums.column_mean, std::move(pairs), n_threads);
+    return std::shared_ptr<Gram>(new Gram{sums->spans, sums, std::move(blocks)});
 }
 
-py::dict top_down_spans(const Moments& moments, const std::vector<index>& own, index rest, index whole, bool smooth,
-                        int n_threads) {
-    Decomposition result;
+py::array_t<double> covariance(const Gram& gram, const Spanning& spanning, int n_threads) {
+    for (const index s : spanning)
+        if (s < 0 || s >= index(gram.spans->all().size())) throw Error("no such span: " + std::to_string(s));
+    Buffer<double> g;
     {
         py::gil_scoped_release release;
-        result = span_top_down(*moments.spans, moments.sums, {own, rest, whole, smooth}, n_threads);
+        g = gram.blocks.covariance(spanning, spanning, n_threads);
     }
-    return to_dict(result);
+    const index n = gram.blocks.columns(spanning);
+    py::array_t<double> out({n, n});
+    std::copy(g.begin(), g.end(), out.mutable_data());
+    return out;
+}
+
+using GivenOutputs = std::vector<std::tuple<std::shared_ptr<TreeColumns>, std::vector<double>, double>>;
+
+// The sums of tree terms; `orders` names for every output and subspace the largest order of the spans that its term is
+// multiplied with, 0 for none.
+std::shared_ptr<Sums> tree_sums(std::shared_ptr<Spans> spans, const py::array& x, const std::optional<Doubles>& weight,
+                                const GivenOutputs& outputs, const std::vector<std::vector<index>>& orders,
+                                bool with_outputs, bool with_terms, int n_threads) {
+    const Table table = rows_for(x, *spans);
+    const double* w = optional_vector(weight, table.rows, "weight");
+    py::gil_scoped_release release;
+    std::vector<TreeOutput> made;
+    std::vector<Spanning> spans_of_term;
+    if (orders.size() != outputs.size()) throw Error("every output needs orders");
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+        const auto& [columns, coefficient, constant] = outputs[k];
+        made.push_back({columns.get(), coefficient, constant});
+        if (orders[k].size() != columns->subspaces().size()) throw Error("every subspace needs an order");
+        for (std::size_t s = 0; s < orders[k].size(); ++s)
+            spans_of_term.push_back(spans_inside(*spans, columns->subspaces()[s], orders[k][s]));
+    }
+    const TreeTargets targets(std::move(made), table);
+    return std::shared_ptr<Sums>(new Sums{
+        spans, term_sums(*spans, table, w, targets, std::move(spans_of_term), {with_outputs, with_terms}, n_threads)});
+}
+
+std::shared_ptr<Sums> array_sums(std::shared_ptr<Spans> spans, const py::array& x, const std::optional<Doubles>& weight,
+                                 const py::array& values, int n_threads) {
+    const Table table = rows_for(x, *spans), outputs = as_table(values);
+    if (outputs.rows != table.rows) throw Error("x and values have different numbers of rows");
+    const double* w = optional_vector(weight, table.rows, "weight");
+    py::gil_scoped_release release;
+    return std::shared_ptr<Sums>(
+        new Sums{spans, term_sums(*spans, table, w, ArrayTargets(outputs), {}, {true, false}, n_threads)});
+}
+
+// By term, the coefficients of its projection, and their sums, (all columns, outputs).
+py::tuple project(const Sums& sums, const Gram& gram, const py::array& x, const std::optional<Doubles>& weight,
+                  const std::vector<index>& kept, double ridge, int n_threads) {
+    const Table table = rows_for(x, *sums.spans);
+    const double* w = optional_vector(weight, table.rows, "weight");
+    std::vector<char> is_kept(sums.sums.spans.size(), 0);
+    for (const index t : kept) is_kept.at(t) = 1;
+    std::vector<std::vector<double>> coefficients;
+    Buffer<double> total;
+    {
+        py::gil_scoped_release release;
+        coefficients = project_terms(gram.blocks, table, w, sums.sums, is_kept, ridge, n_threads);
+        total = add_up(*sums.spans, sums.sums, coefficients);
+    }
+    auto out = column_major(sums.spans->columns(), sums.sums.n_outputs);
+    std::copy(total.begin(), total.end(), out.mutable_data());
+    py::list by_term;
+    for (const auto& each : coefficients) by_term.append(to_array(each));
+    return py::make_tuple(out, by_term);
+}
+
+py::list top_down_spans(const Sums& sums, const Gram& gram, const py::array_t<double, py::array::f_style>& coefficients,
+                        const std::vector<std::vector<index>>& kept, double ridge, int n_threads) {
+    const index p = sums.spans->columns();
+    if (coefficients.ndim() != 2 || coefficients.shape(0) != p || coefficients.shape(1) != index(kept.size()))
+        throw Error("expected (columns, outputs) coefficients");
+    std::vector<OutputStart> starts;
+    for (std::size_t k = 0; k < kept.size(); ++k) starts.push_back({coefficients.data() + index(k) * p, kept[k]});
+    std::vector<Decomposition> results;
+    {
+        py::gil_scoped_release release;
+        results = span_top_down(gram.blocks, sums.sums, starts, ridge, n_threads);
+    }
+    py::list out;
+    for (const Decomposition& result : results) out.append(to_dict(result));
+    return out;
+}
+
+// Solves a x = b for a symmetric positive definite a, (n, n), and b, (n, m).
+py::array_t<double> solve_positive(const Doubles& a, const py::array_t<double, py::array::f_style>& b, int n_threads) {
+    const index n = a.ndim() == 2 ? a.shape(0) : -1;
+    if (n < 0 || a.shape(1) != n || b.ndim() != 2 || b.shape(0) != n) throw Error("expected (n, n) and (n, m) arrays");
+    auto out = column_major(n, b.shape(1));
+    double* x = std::copy_n(b.data(), b.size(), out.mutable_data()) - b.size();
+    bool solved;
+    {
+        py::gil_scoped_release release;
+        Buffer<double> factor(a.data(), a.data() + n * n);
+        solved = cholesky(factor.data(), n, n_threads);
+        if (solved)
+            parallel_for(b.shape(1), n_threads, [&](index k) { solve_factored(factor.data(), n, x + k * n); });
+    }
+    if (!solved) throw Error("the products of splines are not finite: rescale the variables");
+    return out;
 }
 
 py::array_t<double> evaluate_spans(const Spans& spans, const py::array& x, const Integers& begin, const Integers& column,
@@ -99,17 +183,23 @@ void bind_spans(py::module_& m) {
                                })
         .def("evaluate", &evaluate_spans, py::arg("x"), py::arg("begin").noconvert(), py::arg("column").noconvert(),
              py::arg("weight").noconvert(), py::arg("n_threads"));
-    py::classh<Moments>(m, "SpanMoments")
-        .def("top_down", &top_down_spans, py::arg("own"), py::arg("rest"), py::arg("whole"), py::arg("smooth"),
+    py::classh<Gram>(m, "SpanGram")
+        .def(py::init(&make_gram), py::arg("sums"), py::arg("x"), py::arg("weight").none(true), py::arg("all_pairs"),
              py::arg("n_threads"))
-        .def("additive_rank", [](const Moments& moments, double tolerance) {
-            py::gil_scoped_release release;
-            return additive_rank(*moments.spans, moments.sums, tolerance);
-        }, py::arg("tolerance"));
-    m.def("tree_moments", &tree_moments, py::arg("spans"), py::arg("x"), py::kw_only(), py::arg("weight").none(true),
-          py::arg("outputs"), py::arg("n_targets"), py::arg("pairs"), py::arg("wanted"), py::arg("n_threads"));
-    m.def("array_moments", &array_moments, py::arg("spans"), py::arg("x"), py::kw_only(), py::arg("weight").none(true),
-          py::arg("values"), py::arg("pairs"), py::arg("n_threads"));
+        .def("covariance", &covariance, py::arg("spans"), py::arg("n_threads"));
+    py::classh<Sums>(m, "TermSums")
+        .def_property_readonly("output_with_columns",
+                               [](const Sums& s) { return to_array(s.sums.output_with_columns); })
+        .def_property_readonly("output_variance", [](const Sums& s) { return to_array(s.sums.output_variance); })
+        .def("project", &project, py::arg("gram"), py::arg("x"), py::arg("weight").none(true), py::arg("kept"),
+             py::arg("ridge"), py::arg("n_threads"))
+        .def("top_down", &top_down_spans, py::arg("gram"), py::arg("coefficients"), py::arg("kept"), py::arg("ridge"),
+             py::arg("n_threads"));
+    m.def("tree_sums", &tree_sums, py::arg("spans"), py::arg("x"), py::kw_only(), py::arg("weight").none(true),
+          py::arg("outputs"), py::arg("orders"), py::arg("with_outputs"), py::arg("with_terms"), py::arg("n_threads"));
+    m.def("array_sums", &array_sums, py::arg("spans"), py::arg("x"), py::kw_only(), py::arg("weight").none(true),
+          py::arg("values"), py::arg("n_threads"));
+    m.def("solve_positive", &solve_positive, py::arg("a").noconvert(), py::arg("b"), py::arg("n_threads"));
 }
 
 }  // namespace fasthdmr

@@ -26,10 +26,10 @@ void ArrayDictionary::fill(const Rows& rows, double* out, index leading) const {
     }
 }
 
-ForestColumns::ForestColumns(std::shared_ptr<const Forest> forest, index output, Sorting sorting)
-    : forest_(std::move(forest)), output_(output), sorting_(sorting) {
+ForestColumns::ForestColumns(std::shared_ptr<const Forest> forest, index output, Sorting sorting, Trees which)
+    : forest_(std::move(forest)), output_(output), sorting_(sorting), which_(which) {
     if (output < 0 || output >= forest_->n_outputs()) throw Error("no such output: " + std::to_string(output));
-    constant_ = forest_->offset()[output];
+    constant_ = which == Trees::of_many_variables ? 0.0 : forest_->offset()[output];
 }
 
 void ForestColumns::draft(int n_threads) {
@@ -37,7 +37,7 @@ void ForestColumns::draft(int n_threads) {
     if (sorting_ == Sorting::by_tree) {
         draft_trees(n_threads);
     } else {
-        by_node_.emplace(*forest_, output_).draft(n_threads);
+        by_node_.emplace(*forest_, output_, which_).draft(n_threads);
         constant_ += by_node_->constant();
     }
     state_ = State::drafted;
@@ -45,7 +45,7 @@ void ForestColumns::draft(int n_threads) {
 
 void ForestColumns::draft_trees(int n_threads) {
     std::vector<TreeSet> sets;
-    for (Group& group : group_trees(*forest_, output_))
+    for (Group& group : group_trees(*forest_, output_, which_))
         if (group.subspace.empty()) {
             for (const index t : group.trees) constant_ += forest_->values(t)[forest_->value_column(output_)];
         } else {

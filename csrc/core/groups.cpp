@@ -57,17 +57,24 @@ bool precedes(const Subspace& a, const Subspace& b) {
     return a.size() != b.size() ? a.size() < b.size() : a < b;
 }
 
-std::vector<index> trees_of(const Forest& forest, index output) {
+std::vector<index> trees_of(const Forest& forest, index output, Trees which) {
     std::vector<index> trees;
-    for (index t = 0; t < forest.n_trees(); ++t)
-        if (forest.adds_to(t, output)) trees.push_back(t);
+    Subspace variables;
+    for (index t = 0; t < forest.n_trees(); ++t) {
+        if (!forest.adds_to(t, output)) continue;
+        if (which != Trees::all) {
+            split_variables(forest, t, variables);
+            if ((variables.size() <= kFewVariables) != (which == Trees::of_few_variables)) continue;
+        }
+        trees.push_back(t);
+    }
     return trees;
 }
 
-std::vector<Group> group_trees(const Forest& forest, index output) {
+std::vector<Group> group_trees(const Forest& forest, index output, Trees which) {
     std::map<Subspace, std::vector<index>, decltype(&precedes)> trees(&precedes);
     Subspace variables;  // one for all trees: most of their sets are known already
-    for (const index t : trees_of(forest, output)) {
+    for (const index t : trees_of(forest, output, which)) {
         split_variables(forest, t, variables);
         trees[variables].push_back(t);
     }
@@ -116,11 +123,11 @@ std::vector<Subspace> touched_subspaces(const Forest& forest, index order) {
     return {found.begin(), found.end()};
 }
 
-NodeGroups group_nodes(const Forest& forest, index output) {
+NodeGroups group_nodes(const Forest& forest, index output, Trees which) {
     Numbering numbering;
     NodeGroups groups;
     groups.below.resize(forest.n_trees());
-    for (const index t : trees_of(forest, output)) {
+    for (const index t : trees_of(forest, output, which)) {
         const Node* tree = forest.tree(t);
         std::vector<std::int32_t>& below = groups.below[t];
         below.assign(forest.tree_size(t), -1);  // until it is visited, a node holds its own subspace

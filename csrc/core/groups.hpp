@@ -18,11 +18,15 @@ struct Group {
 // By order, then lexicographically: the order of columns everywhere.
 bool precedes(const Subspace& a, const Subspace& b);
 
+// Which trees: all, or those that split on at most kFewVariables variables, or the others.
+enum class Trees { all, of_few_variables, of_many_variables };
+constexpr std::size_t kFewVariables = 2;
+
 // The trees that add to one output.
-std::vector<index> trees_of(const Forest& forest, index output);
+std::vector<index> trees_of(const Forest& forest, index output, Trees which = Trees::all);
 
 // The groups of the trees that add to one output.
-std::vector<Group> group_trees(const Forest& forest, index output);
+std::vector<Group> group_trees(const Forest& forest, index output, Trees which = Trees::all);
 
 // The subspaces of the nodes of the trees that add to one output; the roots, with none, aside.
 struct NodeGroups {
@@ -30,7 +34,7 @@ struct NodeGroups {
     // By tree and node: the subspace of its children; of a leaf, its own, and -1 if that is the root.
     std::vector<std::vector<std::int32_t>> below;
 };
-NodeGroups group_nodes(const Forest& forest, index output);
+NodeGroups group_nodes(const Forest& forest, index output, Trees which = Trees::all);
 
 // The subspaces up to an order whose variables meet on some path from a root: those that the forest can interact in.
 std::vector<Subspace> touched_subspaces(const Forest& forest, index order);

@@ -22,8 +22,8 @@ std::vector<std::int32_t> distinct(std::vector<std::int32_t> values) {
 
 void NodeSums::draft(int n_threads) {
     const Forest& forest = draft_->forest;
-    const std::vector<index> trees = trees_of(forest, draft_->output);
-    groups_ = group_nodes(forest, draft_->output);
+    const std::vector<index> trees = trees_of(forest, draft_->output, draft_->which);
+    groups_ = group_nodes(forest, draft_->output, draft_->which);
     value_column_ = forest.value_column(draft_->output);
     thresholds_ = Thresholds(forest, nodes_to_rank(forest, trees), n_threads);
     std::vector<Candidate> candidates(subspaces().size());

@@ -71,6 +71,27 @@ Spans::Spans(std::vector<Axis> axes, std::vector<Subspace> subspaces, std::vecto
     }
 }
 
+index Spans::find(const Subspace& u) const {
+    const auto found = std::lower_bound(spans_.begin(), spans_.end(), u, [](const Span& span, const Subspace& wanted) {
+        return precedes(span.subspace, wanted);
+    });
+    return found != spans_.end() && found->subspace == u ? index(found - spans_.begin()) : -1;
+}
+
+Spanning spans_inside(const Spans& spans, const Subspace& u, index order) {
+    Spanning result;
+    std::vector<Subspace> subsets{{}};
+    for (const std::int32_t variable : u)
+        for (std::size_t k = 0, n = subsets.size(); k < n; ++k)
+            if (index(subsets[k].size()) < order) {
+                subsets.push_back(subsets[k]);
+                subsets.back().push_back(variable);
+                if (const index s = spans.find(subsets.back()); s >= 0) result.push_back(s);
+            }
+    std::sort(result.begin(), result.end());
+    return result;
+}
+
 SpanBlock::SpanBlock(const Spans& spans, index capacity)
     : spans_(spans), capacity_(capacity), values_(spans.axes().size() * capacity * kMaxRun),
       starts_(spans.axes().size() * capacity) {}
@@ -86,10 +107,28 @@ void SpanBlock::load(const Table& x, const Rows& rows, int n_threads) {
     });
 }
 
+// The outer product of two axes, or one axis as it is.
+void SpanBlock::expand_pair(const Span& span, index first, index count, double* value, std::int32_t* start) const {
+    const index a = span.axes.front(), b = span.axes.back();
+    const bool is_pair = span.axes.size() == 2;
+    const int n = is_pair ? spans_.axes()[a].run() : 1, run = span.run;
+    const std::int32_t columns = std::int32_t(spans_.axes()[b].columns());
+    static constexpr double one[kMaxRun] = {1.0};
+    for (index r = first; r < first + count; ++r) {
+        const double *head = is_pair ? values(a) + r * kMaxRun : one, *tail = values(b) + r * kMaxRun;
+        const std::int32_t begin = (is_pair ? starts(a)[r] * columns : 0) + starts(b)[r];
+        for (int i = 0; i < n; ++i) {
+            *start++ = begin + i * columns;
+            for (int j = 0; j < run; ++j) *value++ = head[i] * tail[j];
+        }
+    }
+}
+
 void SpanBlock::expand(const Span& span, index first, index count, std::vector<double>& values,
                        std::vector<std::int32_t>& starts) const {
     values.resize(count * span.values);
     starts.resize(count * span.runs);
+    if (span.axes.size() <= 2) return expand_pair(span, first, count, values.data(), starts.data());
     for (index r = 0; r < count; ++r) {
         double* value = values.data() + r * span.values;
         std::int32_t* start = starts.data() + r * span.runs;

@@ -51,12 +51,19 @@ public:
     const std::vector<Span>& all() const { return spans_; }
     index columns() const { return columns_; }  // the constant included
     index n_features() const { return n_features_; }
+    // Number of the span of a subspace, or -1.
+    index find(const Subspace& u) const;
 
 private:
     std::vector<Axis> axes_;
     std::vector<Span> spans_;
     index columns_ = 1, n_features_ = 0;
 };
+
+using Spanning = std::vector<index>;  // numbers of spans, rising
+
+// The spans of subspaces inside u of at most `order` variables.
+Spanning spans_inside(const Spans& spans, const Subspace& u, index order);
 
 // The columns that a block of rows touches, and their values.
 class SpanBlock {
@@ -72,6 +79,8 @@ public:
     const std::int32_t* starts(index axis) const { return starts_.data() + axis * capacity_; }
 
 private:
+    void expand_pair(const Span& span, index first, index count, double* value, std::int32_t* start) const;
+
     const Spans& spans_;
     index capacity_, rows_ = 0;
     Buffer<double> values_;             // axis, row, run

@@ -53,7 +53,7 @@ class TreeFeatures(Evaluator): ...
 class NodeFeatures(Evaluator): ...
 
 class ForestColumns:
-    def __init__(self, forest: Forest, output: int, by: str) -> None: ...
+    def __init__(self, forest: Forest, output: int, by: str, trees: str = "all") -> None: ...
 
 class Drafts:
     def add(self, columns: ForestColumns) -> None: ...
@@ -145,30 +145,45 @@ class Spans:
         self, x: NDArray[Any], begin: _Integers, column: _Integers, weight: _Floats, n_threads: int
     ) -> _Floats: ...
 
-class SpanMoments:
-    def top_down(self, own: list[int], rest: int, whole: int, smooth: bool, n_threads: int) -> dict[str, Any]: ...
-    def additive_rank(self, tolerance: float) -> tuple[int, int]: ...
+class SpanGram:
+    def __init__(
+        self, sums: TermSums, x: NDArray[Any], weight: _Floats | None, all_pairs: bool, n_threads: int
+    ) -> None: ...
+    def covariance(self, spans: list[int], n_threads: int) -> _Floats: ...
 
-def tree_moments(
+class TermSums:
+    @property
+    def output_with_columns(self) -> _Floats: ...
+    @property
+    def output_variance(self) -> _Floats: ...
+    def project(
+        self,
+        gram: SpanGram,
+        x: NDArray[Any],
+        weight: _Floats | None,
+        kept: list[int],
+        ridge: float,
+        n_threads: int,
+    ) -> tuple[_Floats, list[_Floats]]: ...
+    def top_down(
+        self, gram: SpanGram, coefficients: _Floats, kept: list[list[int]], ridge: float, n_threads: int
+    ) -> list[dict[str, Any]]: ...
+
+def tree_sums(
     spans: Spans,
     x: NDArray[Any],
     *,
     weight: _Floats | None,
-    outputs: list[tuple[TreeColumns, list[float], list[int], float, int]],
-    n_targets: int,
-    pairs: list[tuple[int, int]],
-    wanted: list[list[int]],
+    outputs: list[tuple[TreeColumns, list[float], float]],
+    orders: list[list[int]],
+    with_outputs: bool,
+    with_terms: bool,
     n_threads: int,
-) -> SpanMoments: ...
-def array_moments(
-    spans: Spans,
-    x: NDArray[Any],
-    *,
-    weight: _Floats | None,
-    values: NDArray[Any],
-    pairs: list[tuple[int, int]],
-    n_threads: int,
-) -> SpanMoments: ...
+) -> TermSums: ...
+def array_sums(
+    spans: Spans, x: NDArray[Any], *, weight: _Floats | None, values: NDArray[Any], n_threads: int
+) -> TermSums: ...
+def solve_positive(a: _Floats, b: _Floats, n_threads: int) -> _Floats: ...
 def partial_dependence(
     forest: Forest,
     x: NDArray[Any],

@@ -7,18 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import index as as_int
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from fasthdmr import _core
-from fasthdmr.forest import Forest, Sorting
+from fasthdmr.forest import Forest
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Subspace = tuple[int, ...]
+Sorting = Literal["tree", "node", "hybrid"]
+"""How a forest's trees are sorted into subspaces (spec 4)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +58,9 @@ class TreeDictionary:
     ----------
     forests : sequence of Forest
         With the same numbers of features and outputs.
-    by : {"tree", "node"}
-        Whether whole trees are sorted, or their nodes; what belongs to no variable is not a column.
+    by : {"tree", "node", "hybrid"}
+        Whether whole trees are sorted, or their nodes, or trees of at most two variables whole and others by node; what
+        belongs to no variable is not a column.
     n_threads : int
         For laying the columns out.
     begun : sequence of _core.ForestColumns
@@ -84,7 +87,7 @@ class TreeDictionary:
         """The C++ columns of each output; they are not pickled but made again."""
         begun, self._begun = self._begun, []
         parts = [
-            [_core.ForestColumns(forest.core, output, self.by) for forest in self.forests]
+            [columns for forest in self.forests for columns in forest_columns(forest, output, self.by)]
             for output in range(1 if begun else 0, self.n_outputs)
         ]
         return [_core.TreeColumns(part, self.n_threads) for part in ([begun] if begun else []) + parts]
@@ -110,6 +113,14 @@ class TreeDictionary:
     def embed(self, subspace: Subspace, values: Floats) -> Floats:
         """Return rows with the given values; the other variables, on which nothing depends, are 0."""
         return embed(subspace, values, self.n_features)
+
+
+def forest_columns(forest: Forest, output: int, by: Sorting) -> list[_core.ForestColumns]:
+    """Return the columns that a forest adds to an output: one part, or two where its trees are sorted in two ways."""
+    if by == "hybrid":
+        few = _core.ForestColumns(forest.core, output, "tree", "few")
+        return [few, _core.ForestColumns(forest.core, output, "node", "many")]
+    return [_core.ForestColumns(forest.core, output, by)]
 
 
 class Columns(Protocol):

@@ -14,6 +14,7 @@ from fasthdmr._threads import n_threads
 from fasthdmr._validation import check_rows
 
 Sorting = Literal["tree", "node"]
+"""How trees are sorted into subspaces (spec 4)."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from fasthdmr import _core
 from fasthdmr._progress import progress
-from fasthdmr.forest import Forest, Sorting
+from fasthdmr.dictionary import Sorting, forest_columns
+from fasthdmr.forest import Forest
 from fasthdmr.loaders import load_forest
 
 
@@ -81,7 +82,7 @@ def load_members(
     members : sequence of models
     n_features : int
     feature_names : sequence of str or None
-    by : {"tree", "node"}
+    by : {"tree", "node", "hybrid"}
         How the trees are sorted into columns.
     n_threads : int
 
@@ -101,9 +102,11 @@ def load_members(
     drafts = _core.Drafts()
     for member in reversed(members):  # ensembles tend to come by rising depth: the largest should not be the last
         forests.insert(0, load_forest(member))
-        columns.insert(0, _core.ForestColumns(forests[0].core, 0, by))
+        begun = forest_columns(forests[0], 0, by)
+        columns[:0] = begun
         if n_threads > 1 and len(forests) < len(members):  # the last is left to all threads
-            drafts.add(columns[0])
+            for each in begun:
+                drafts.add(each)
     drafts.finish()
     for forest in forests:
         if forest.n_features != n_features:

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgWarning
 from scipy.sparse import coo_array, csc_array, vstack
 
 from fasthdmr import _core
 from fasthdmr._threads import one_blas_thread
 from fasthdmr.dictionary import Dictionary, ExtendedDictionary, Subspace
 from fasthdmr.hierarchy import RANK_TOLERANCE, Solution
-from fasthdmr.spans import Basis, product_pairs
+from fasthdmr.joint_fit import fit_jointly
+from fasthdmr.spans import Basis, coarse_basis
 
 Floats = NDArray[np.float64]
 
-SPAN_RANK_TOLERANCE = 1e-10
-"""Spans of one variable, scaled to unit norm, count as dependent below this (an eigenvalue of their products)."""
+RIDGE = 0.5
+"""The ridge is RIDGE / (N p) on the raw coefficients of a span of p columns, N the effective number of rows (spec 3)."""
+
+_FULL_SIZES = 4  # variables of a term, up to which its spans have their full sizes
+_PAIRS = 8  # up to which there are pairs among its spans
 
 
 class SpanDictionary(ExtendedDictionary):
@@ -72,6 +73,23 @@ class TreeOutput:
         return csc_array(np.concatenate([[self.constant], self.coef])[:, None])
 
 
+def effective_rows(n_rows: int, weights: Floats | None) -> float:
+    """Return the number of rows that the weights are worth: their sum if all are whole numbers, else Kish's.
+
+    Weights that count repetitions give the same as repeated rows (spec 3).
+
+    Examples
+    --------
+    >>> effective_rows(3, np.array([2.0, 1.0, 0.0])), effective_rows(2, np.array([0.5, 0.5]))
+    (3.0, 2.0)
+    """
+    if weights is None:
+        return float(n_rows)
+    if np.all(weights == np.rint(weights)):
+        return float(weights.sum())
+    return float(weights.sum() ** 2 / (weights**2).sum())
+
+
 def solve_trees(
     X: NDArray[Any],
     weights: Floats | None,
@@ -81,7 +99,7 @@ def solve_trees(
     smooth: bool,
     n_threads: int,
 ) -> list[Solution]:
-    """Decompose tree ensembles: terms of a kept subspace by the top-down pass, the others jointly first.
+    """Decompose tree ensembles: every term is projected inside its own subspace, then purified top-down.
 
     Parameters
     ----------
@@ -98,113 +116,94 @@ def solve_trees(
     -------
     list of Solution
     """
+    ridge = RIDGE / effective_rows(len(X), weights)
     span_of = {u: s for s, u in enumerate(basis.subspaces)}
-    n_targets = 1
-    crossing, plans = [], []
-    for output in outputs:
-        own = [-1] * len(span_of)
-        whole, rest = n_targets, -1
-        n_targets += 1
-        target = []
-        for u in output.subspaces:
-            if (s := span_of.get(u)) is None:
-                if rest < 0:
-                    rest, n_targets = n_targets, n_targets + 1
-                target.append(rest)
-                continue
-            if own[s] < 0:
-                own[s], n_targets = n_targets, n_targets + 1
-            target.append(own[s])
-        crossing.append((output.columns, output.coef.tolist(), target, output.constant, whole))
-        plans.append((own, rest, whole))
-    joint = any(rest >= 0 for _, rest, _ in plans)
+    terms = [output.columns.subspaces for output in outputs]
+    crossing = [(output.columns, output.coef.tolist(), output.constant) for output in outputs]
+    orders, coarse_orders = [], []
+    for subspaces in terms:
+        is_coarse = [u not in span_of and _FULL_SIZES < len(u) <= _PAIRS for u in subspaces]
+        full = [len(u) if u in span_of or len(u) <= _FULL_SIZES else 1 for u in subspaces]
+        orders.append([0 if coarse else order for coarse, order in zip(is_coarse, full, strict=True)])
+        coarse_orders.append([2 if coarse else 0 for coarse in is_coarse])
+    kept = [[-1] * len(span_of) for _ in outputs]
+    if not smooth:
+        first = 0
+        for k, subspaces in enumerate(terms):
+            for t, u in enumerate(subspaces):
+                if u in span_of:
+                    kept[k][span_of[u]] = first + t
+            first += len(subspaces)
     with one_blas_thread():
-        moments = _core.tree_moments(
+        sums = _core.tree_sums(
             basis.core,
             X,
             weight=weights,
             outputs=crossing,
-            n_targets=n_targets,
-            pairs=product_pairs(basis.subspaces, joint=joint),
-            wanted=wanted_targets(basis.subspaces, plans),
+            orders=orders,
+            with_outputs=True,
+            with_terms=not smooth,
             n_threads=n_threads,
         )
-    rank = additive_rank(moments)
+        gram = _core.SpanGram(sums, X, weights, False, n_threads)
+        whole = [t for numbers in kept for t in numbers if t >= 0]
+        coefficients, _ = sums.project(gram, X, weights, whole, ridge, n_threads)
+        if any(map(any, coarse_orders)):
+            coefficients += _project_coarsely(X, weights, basis, crossing, coarse_orders, ridge, n_threads)
+        results = sums.top_down(gram, coefficients, kept, ridge, n_threads)
     solutions = []
-    for output, (own, rest, whole) in zip(outputs, plans, strict=True):
-        kept = [] if smooth else [(j, span_of[u]) for j, u in enumerate(output.subspaces) if u in span_of]
+    for k, output in enumerate(outputs):
         black_box = output.black_box().toarray()[:, 0]
-        solutions.append(_solution(moments, basis, (own, rest, whole), smooth, black_box, kept, rank, n_threads))
+        own = [] if smooth else [(j, span_of[u]) for j, u in enumerate(output.subspaces) if u in span_of]
+        solutions.append(_solution(results[k], basis, black_box, own))
     return solutions
 
 
-def wanted_targets(subspaces: Sequence[Subspace], plans: Sequence[tuple[list[int], int, int]]) -> list[list[int]]:
-    """Return of each span the targets whose products with it are needed.
-
-    Those of an output as a whole, of the terms that are projected on all spans, and of the own terms of a subspace for
-    it and those inside it.
-
-    Parameters
-    ----------
-    subspaces : sequence of tuple of int
-    plans : sequence of (own, rest, whole)
-        One an output: numbers of targets, -1 for none; `own` has one for each subspace.
-
-    Returns
-    -------
-    list of list of int
-
-    Examples
-    --------
-    >>> wanted_targets([(0,), (1,), (0, 1)], [([1, -1, 2], -1, 3)])
-    [[0, 1, 2, 3], [0, 2, 3], [0, 2, 3]]
-    """
-    number = {u: s for s, u in enumerate(subspaces)}
-    wanted: list[set[int]] = [{0} for _ in subspaces]
-    for own, rest, whole in plans:
-        for u, target in zip(subspaces, own, strict=True):
-            inside = [number[v] for t in range(1, len(u) + 1) for v in combinations(u, t) if v in number]
-            for s in inside if target >= 0 else []:
-                wanted[s].add(target)
-        for targets in wanted:
-            targets.update(t for t in (rest, whole) if t >= 0)
-    return [sorted(targets) for targets in wanted]
+def _project_coarsely(
+    X: NDArray[Any],
+    weights: Floats | None,
+    basis: Basis,
+    outputs: list[tuple[_core.TreeColumns, list[float], float]],
+    orders: list[list[int]],
+    ridge: float,
+    n_threads: int,
+) -> Floats:
+    """Return the projections of terms of many variables on coarse spans, in coefficients of the fine ones."""
+    coarse, refinement = coarse_basis(basis)
+    sums = _core.tree_sums(
+        coarse.core,
+        X,
+        weight=weights,
+        outputs=outputs,
+        orders=orders,
+        with_outputs=False,
+        with_terms=False,
+        n_threads=n_threads,
+    )
+    gram = _core.SpanGram(sums, X, weights, False, n_threads)
+    coefficients, _ = sums.project(gram, X, weights, [], ridge, n_threads)
+    fine: Floats = refinement @ coefficients
+    return fine
 
 
 def solve_values(
     X: NDArray[Any], weights: Floats | None, basis: Basis, values: Floats, *, n_threads: int
 ) -> list[Solution]:
     """Decompose functions given by their values at the rows, (N, K): joint projection, then the top-down pass."""
-    n_outputs = values.shape[1]
+    itself, n_effective = np.array([0.0, 1.0]), effective_rows(len(X), weights)
     with one_blas_thread():
-        moments = _core.array_moments(
-            basis.core,
-            X,
-            weight=weights,
-            values=values,
-            pairs=product_pairs(basis.subspaces, joint=True),
-            n_threads=n_threads,
-        )
-    rank = additive_rank(moments)
-    own = [-1] * len(basis.subspaces)
-    itself = np.array([0.0, 1.0])
-    return [_solution(moments, basis, (own, k + 1, k + 1), True, itself, [], rank, n_threads) for k in range(n_outputs)]
+        sums = _core.array_sums(basis.core, X, weight=weights, values=values, n_threads=n_threads)
+        gram, coefficients = fit_jointly(X, weights, basis, values, sums, n_effective, RIDGE, n_threads)
+        ridge = RIDGE / n_effective
+        kept = [[-1] * len(basis.subspaces)] * values.shape[1]
+        results = sums.top_down(gram, coefficients, kept, ridge, n_threads)
+    return [_solution(result, basis, itself, []) for result in results]
 
 
 def _solution(
-    moments: _core.SpanMoments,
-    basis: Basis,
-    plan: tuple[list[int], int, int],
-    smooth: bool,
-    black_box: Floats,
-    kept: Sequence[tuple[int, int]],
-    rank: int,
-    n_threads: int,
+    result: dict[str, Any], basis: Basis, black_box: Floats, kept: Sequence[tuple[int, int]]
 ) -> Solution:
-    """Run the top-down pass of one output; `kept` pairs the given columns that stay with their components."""
-    own, rest, whole = plan
-    with one_blas_thread():
-        result = moments.top_down(own, rest, whole, smooth, n_threads)
+    """Put a top-down pass together; `kept` pairs the given columns that stay with their components."""
     begin, b = result["begin"], len(black_box) - 1
     exist = np.flatnonzero(np.diff(begin) > 0)
     weights = csc_array((result["weight"], result["column"], begin), shape=(basis.core.n_columns, len(begin) - 1))
@@ -222,21 +221,6 @@ def _solution(
         total=result["total"],
         black_box=whole_box,
         coef=black_box[1:],
-        rank=rank,
+        rank=1 + sum(basis.sizes),
         is_constant=bool(result["total"] <= (RANK_TOLERANCE * scale) ** 2),
     )
-
-
-def additive_rank(moments: _core.SpanMoments) -> int:
-    """Return the numerical rank of the spans of one variable, with one warning where variables are collinear."""
-    with one_blas_thread():
-        rank, expected = moments.additive_rank(SPAN_RANK_TOLERANCE)
-    if rank < expected:
-        warnings.warn(
-            f"The spans of one variable have numerical rank {rank} of {expected} (relative tolerance "
-            f"{SPAN_RANK_TOLERANCE:g}): some variables say the same as others, or there are too few rows. Components "
-            "that depend on each other are not unique; those of least norm are returned, which share equally.",
-            LinAlgWarning,
-            stacklevel=2,
-        )
-    return rank

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import block_diag, csr_array
 
 from fasthdmr import _core
 from fasthdmr.dictionary import Subspace
@@ -226,21 +227,63 @@ class Profile:
         return found
 
 
-def product_pairs(subspaces: Sequence[Subspace], *, joint: bool) -> list[tuple[int, int]]:
-    """Return the pairs of spans whose products are needed: single variables, and inside a subspace; or all of them.
+Axis = tuple[int, int, list[float], bool]
+"""Variable, degree, knots, and whether there is a column for missing values."""
+
+COARSE_SIZES = (4, 3)
+"""Splines of a variable in the spans that terms of many variables are projected on: single variables, pairs."""
+
+
+def axis_columns(axis: Axis, values: Floats) -> Floats:
+    """Return all columns of an axis at values of its variable, (N, m)."""
+    core = _core.Spans([(0, *axis[1:])], [(0,)], [[0]])
+    m = core.n_columns - 1
+    return core.evaluate(values[:, None], np.arange(m + 1), np.arange(1, m + 1), np.ones(m), 1)
+
+
+def coarsen(axis: Axis, size: int) -> Axis:
+    """Return an axis of fewer columns whose functions are among those of the given one."""
+    variable, degree, knots, missing = axis
+    if len(knots) - degree - 1 <= size:
+        return axis
+    breaks = np.unique(knots)
+    coarse = min(degree, size - 1)
+    inner = breaks[np.rint(np.linspace(0, len(breaks) - 1, size - coarse + 1)).astype(int)]
+    return variable, coarse, [*[inner[0]] * coarse, *inner.tolist(), *[inner[-1]] * coarse], missing
+
+
+def refinement(coarse: Axis, fine: Axis) -> Floats:
+    """Return E with B_coarse = B_fine E, by interpolation: the coarse functions are among the fine ones.
 
     Examples
     --------
-    >>> product_pairs([(0,), (1,), (2,), (0, 1)], joint=False)
-    [(0, 0), (0, 1), (0, 2), (0, 3), (1, 1), (1, 2), (1, 3), (2, 2), (3, 3)]
+    >>> fine = (0, 3, [0.0] * 4 + [0.5] + [1.0] * 4, False)
+    >>> coarse, x = coarsen(fine, 4), np.array([0.1, 0.7])
+    >>> bool(np.allclose(axis_columns(fine, x) @ refinement(coarse, fine), axis_columns(coarse, x)))
+    True
     """
-    if joint:
-        return [(a, b) for a in range(len(subspaces)) for b in range(a, len(subspaces))]
-    number = {u: s for s, u in enumerate(subspaces)}
-    pairs = {(s, s) for s in range(len(subspaces))}
-    single = [s for s, u in enumerate(subspaces) if len(u) == 1]
-    pairs.update((a, b) for i, a in enumerate(single) for b in single[i:])
-    for u in subspaces:
-        inside = sorted(number[v] for t in range(1, len(u) + 1) for v in combinations(u, t) if v in number)
-        pairs.update((a, b) for i, a in enumerate(inside) for b in inside[i:])
-    return sorted(pairs)
+    breaks = np.unique(fine[2])
+    inside = (np.arange(fine[1] + 1) + 0.5) / (fine[1] + 1)
+    points = (breaks[:-1, None] + np.diff(breaks)[:, None] * inside).ravel()
+    points = np.append(points, np.nan) if fine[3] else points
+    found: Floats = np.linalg.lstsq(axis_columns(fine, points), axis_columns(coarse, points), rcond=None)[0]
+    return found
+
+
+def coarse_basis(basis: Basis) -> tuple[Basis, csr_array]:
+    """Return coarse spans of the single variables and pairs of a basis, and what their columns are in its own.
+
+    Returns
+    -------
+    coarse : Basis
+    refinement : csr_array of shape (columns of the basis, columns of the coarse one), the constant included
+    """
+    subspaces = [u for u in basis.subspaces if len(u) <= len(COARSE_SIZES)]
+    axes_of = basis.axes_of[: len(subspaces)]
+    order_of = {a: len(axes) for axes in axes_of for a in axes}
+    axes = [coarsen(axis, COARSE_SIZES[order_of.get(a, 1) - 1]) for a, axis in enumerate(basis.axes)]
+    finer = [refinement(axis, fine) for axis, fine in zip(axes, basis.axes, strict=True)]
+    blocks = [np.ones((1, 1)), *(reduce(np.kron, (finer[a] for a in of)) for of in axes_of)]
+    matrix = csr_array(block_diag(blocks))
+    matrix.resize((basis.core.n_columns, matrix.shape[1]))
+    return Basis(axes, subspaces, axes_of), matrix

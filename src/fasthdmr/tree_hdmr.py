@@ -16,8 +16,8 @@ from fasthdmr._threads import n_threads, one_blas_thread
 from fasthdmr._weights import check_weights
 from fasthdmr.base import BaseHDMR, variance_of
 from fasthdmr.decomposition import assemble
-from fasthdmr.dictionary import Dictionary, Subspace, TreeDictionary
-from fasthdmr.forest import Forest, Sorting
+from fasthdmr.dictionary import Dictionary, Sorting, Subspace, TreeDictionary
+from fasthdmr.forest import Forest
 from fasthdmr.hierarchy import Solution, solve
 from fasthdmr.members import as_members, fit_members, is_fitted, load_members, variable_names
 from fasthdmr.product import Kept, solve_product
@@ -257,7 +257,9 @@ class TreeHDMR(BaseHDMR):
     def _sorting(self, *, ridge: bool) -> Sorting:
         """Return how trees are sorted into subspaces: what `bench accuracy` shows to be the better for each mode."""
         # A coefficient against y belongs to whole trees, so they stay together where there are such coefficients.
-        return "tree" if self.measure == "product" or self.basis == "trees" or self.smooth or ridge else "node"
+        if self.measure == "product" or self.basis == "trees" or ridge:
+            return "tree"
+        return "hybrid" if self.smooth else "node"
 
     def _solve(
         self, trees: TreeDictionary, output: int, X: NDArray[Any], y: Any, weights: Floats | None, *, ridge: bool
@@ -317,12 +319,9 @@ class TreeHDMR(BaseHDMR):
         order = X.shape[1] if self.order is None else min(int(self.order), X.shape[1])
         on_paths = {u for forest in self.forests_ for u in forest.core.touched(order)}
         order = max((len(u) for u in on_paths), default=1)
-        columns = {u for output in outputs for u in output.subspaces}
         touched = on_paths
         if self.interactions is not None:
             touched = {(j,) for u in on_paths for j in u} | self._interactions()
-        within = {u for u in touched if len(u) <= order}
-
         def strength(pairs: list[Subspace]) -> Floats:
             rows = screened_rows(len(X))
             values = [
@@ -339,7 +338,7 @@ class TreeHDMR(BaseHDMR):
             basis=self.basis,
             degree=self.degree,
             n_splines=as_sizes(self.n_splines, order),
-            joint=not columns <= within,
+            joint=False,
             chosen=self.interactions is not None,
             strength=strength,
         )

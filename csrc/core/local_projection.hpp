@@ -1,0 +1,31 @@
+// Ridge regression of every term on the spans inside its own subspace (spec 3): one small system a subspace.
+#pragma once
+
+#include <vector>
+
+#include "span_gram.hpp"
+#include "term_sums.hpp"
+
+namespace fasthdmr {
+
+// Covariances of some columns plus a ridge, factored: ridge / p on the coefficients of a span of p columns.
+class RidgeSystem {
+public:
+    RidgeSystem(const SpanGram& gram, const Spanning& spanning, double ridge);
+    std::vector<double> solve(std::vector<double> b) const;
+
+private:
+    index n_;
+    Buffer<double> factor_;
+};
+
+// By term, the coefficients of the columns of its spans; none for terms that components keep as they are. Products of
+// spans that `gram` lacks are summed up for some subspaces at a time, so that they stay within a fixed memory.
+std::vector<std::vector<double>> project_terms(const SpanGram& gram, const Table& x, const double* weight,
+                                               const TermSums& sums, const std::vector<char>& is_kept, double ridge,
+                                               int n_threads);
+
+// The projections of an output's terms added up: (all columns, outputs), column-major.
+Buffer<double> add_up(const Spans& spans, const TermSums& sums, const std::vector<std::vector<double>>& coefficients);
+
+}  // namespace fasthdmr

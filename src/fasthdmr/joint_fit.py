@@ -1,0 +1,193 @@
+"""The joint projection of values on all spans, with a ridge whose weight the data choose (spec 3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from fasthdmr import _core
+from fasthdmr.spans import Basis, axis_columns
+
+Floats = NDArray[np.float64]
+
+_INFLATION = 1.5
+"""Degrees of freedom count so many times in the generalised cross-validation (GCV), which then seldom undersmooths."""
+
+_LARGEST_FACTOR = 1e4
+_PROBES = 32
+_EXACT = 600
+_MAX_ROWS = 3000
+
+
+def fit_jointly(
+    X: NDArray[Any],
+    weights: Floats | None,
+    basis: Basis,
+    values: Floats,
+    sums: _core.TermSums,
+    n_effective: float,
+    least: float,
+    n_threads: int,
+) -> tuple[_core.SpanGram, Floats]:
+    """Project values on all spans at once.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N, n)
+    weights : ndarray of shape (N,) or None
+    basis : Basis
+    values : ndarray of shape (N, K)
+    sums : _core.TermSums
+        Of the values.
+    n_effective : float
+        The number of rows that the weights are worth.
+    least : float
+        The least c of the ridge c / (N p) on the coefficients of a span of p columns.
+    n_threads : int
+
+    Returns
+    -------
+    gram : _core.SpanGram
+        With the products that the top-down pass needs.
+    coefficients : ndarray of shape (columns, K)
+    """
+    n_columns, n_rows = basis.core.n_columns - 1, len(X)
+    dual = n_rows < n_columns and n_rows <= _MAX_ROWS
+    gram = _core.SpanGram(sums, X, weights, not dual, n_threads)
+    p = np.repeat(basis.sizes, basis.sizes).astype(np.float64)
+    variance = sums.output_variance
+    if dual:
+        system: Primal | Dual = Dual(X, weights, basis, values, p * n_effective, n_threads)
+    else:
+        right = sums.output_with_columns.reshape(n_columns + 1, -1)[1:]
+        products = gram.covariance(list(range(len(basis.subspaces))), n_threads)
+        system = Primal(products, right, 1 / (p * n_effective), variance, n_threads)
+    usable = variance > 0
+    if not usable.any():
+        return gram, np.zeros((n_columns + 1, values.shape[1]), order="F")
+
+    def criterion(log_factor: float) -> float:
+        left, spent = system.fit(np.exp(log_factor))
+        share = max(1 - _INFLATION * (1 + spent) / n_effective, 1e-3)
+        return float(np.sum(left[usable] / variance[usable]) / share**2)
+
+    bounds = (np.log(least), np.log(_LARGEST_FACTOR))
+    found = minimize_scalar(criterion, bounds=bounds, method="bounded", options={"xatol": 0.1})
+    factor = least if criterion(bounds[0]) <= found.fun else float(np.exp(found.x))
+    coefficients = np.zeros((n_columns + 1, values.shape[1]), order="F")
+    coefficients[1:] = system.coefficients(factor)
+    return gram, coefficients
+
+
+class Primal:
+    """Ridge regression through the Gram matrix of the columns.
+
+    Parameters
+    ----------
+    products : ndarray of shape (p, p)
+        Covariances of the columns.
+    right : ndarray of shape (p, K)
+        Covariances with the outputs.
+    ridge : ndarray of shape (p,)
+    variance : ndarray of shape (K,)
+    n_threads : int
+    """
+
+    def __init__(self, products: Floats, right: Floats, ridge: Floats, variance: Floats, n_threads: int) -> None:
+        self.products, self.right, self.ridge, self.variance = products, right, ridge, variance
+        self.n_threads = n_threads
+        p = len(ridge)
+        self.probes = np.eye(p) if p <= _EXACT else _signs(p)
+        self.probes_norm = 1.0 if p <= _EXACT else float(_PROBES)
+
+    def _solve(self, factor: float, right: Floats) -> Floats:
+        system = self.products.copy()
+        system.flat[:: len(system) + 1] += factor * self.ridge
+        return _core.solve_positive(system, np.asfortranarray(right), self.n_threads)
+
+    def fit(self, factor: float) -> tuple[Floats, float]:
+        """Return the mean squares that are left, (K,), and the degrees of freedom."""
+        root = np.sqrt(factor * self.ridge)[:, None]
+        both = self._solve(factor, np.hstack([self.right, root * self.probes]))
+        K = self.right.shape[1]
+        a, solved = both[:, :K], both[:, K:]
+        left = self.variance - np.sum(a * self.right, axis=0) - factor * np.sum(self.ridge[:, None] * a**2, axis=0)
+        spent = len(self.ridge) - float(np.sum(root * self.probes * solved)) / self.probes_norm
+        return np.maximum(left, 0.0), spent
+
+    def coefficients(self, factor: float) -> Floats:
+        """Return (p, K)."""
+        return self._solve(factor, self.right)
+
+
+class Dual:
+    """The same through the Gram matrix of the rows, where these are fewer than the columns.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N, n)
+    weights : ndarray of shape (N,) or None
+    basis : Basis
+    values : ndarray of shape (N, K)
+    scale : ndarray of shape (p,)
+        One over the ridge.
+    n_threads : int
+    """
+
+    def __init__(
+        self, X: NDArray[Any], weights: Floats | None, basis: Basis, values: Floats, scale: Floats, n_threads: int
+    ) -> None:
+        share = np.full(len(X), 1 / len(X)) if weights is None else weights / weights.sum()
+        root = np.sqrt(share)[:, None]
+        columns = [axis_columns(axis, np.asarray(X[:, axis[0]], dtype=np.float64)) for axis in basis.axes]
+        kernels = [c @ c.T for c in columns]
+        kernel = np.zeros((len(X), len(X)))
+        first = 0
+        for axes, size in zip(basis.axes_of, basis.sizes, strict=True):
+            product = kernels[axes[0]]
+            for a in axes[1:]:
+                product = product * kernels[a]
+            kernel += scale[first] * product
+            first += size
+        mean = share @ kernel
+        centred = kernel - mean - mean[:, None] + share @ mean
+        self.kernel = root * centred * root.T
+        self.right = root * (values - share @ values)
+        self.root, self.share, self.columns, self.basis, self.scale = root, share, columns, basis, scale
+        self.n_threads = n_threads
+
+    def _solve(self, factor: float, right: Floats) -> Floats:
+        system = self.kernel.copy()
+        system.flat[:: len(system) + 1] += factor
+        return _core.solve_positive(system, np.asfortranarray(right), self.n_threads)
+
+    def fit(self, factor: float) -> tuple[Floats, float]:
+        """Return the mean squares that are left, (K,), and the degrees of freedom."""
+        n_rows = len(self.kernel)
+        probes = np.eye(n_rows) if n_rows <= _EXACT else _signs(n_rows)
+        both = self._solve(factor, np.hstack([self.right, probes]))
+        K = self.right.shape[1]
+        left = np.sum((factor * both[:, :K]) ** 2, axis=0)
+        norm = 1.0 if n_rows <= _EXACT else float(_PROBES)
+        return left, n_rows - factor * float(np.sum(probes * both[:, K:])) / norm
+
+    def coefficients(self, factor: float) -> Floats:
+        """Return (p, K)."""
+        rows = self.root * self._solve(factor, self.right)
+        rows = rows - self.share[:, None] * rows.sum(axis=0)
+        found = []
+        for axes in self.basis.axes_of:
+            columns = self.columns[axes[0]]
+            for a in axes[1:]:
+                columns = (columns[:, :, None] * self.columns[a][:, None, :]).reshape(len(columns), -1)
+            found.append(columns.T @ rows)
+        result: Floats = self.scale[:, None] * np.vstack(found)
+        return result
+
+
+def _signs(n: int) -> Floats:
+    """Return random signs, always the same, whose quadratic forms estimate a trace."""
+    return np.random.default_rng(0).choice([-1.0, 1.0], size=(n, _PROBES))
