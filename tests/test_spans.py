@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import spans as reference
-from scipy.linalg import LinAlgWarning
 from scipy.sparse import csc_array
 from tolerance import assert_close
 
-from fasthdmr.span_fit import SPAN_RANK_TOLERANCE, solve_values
-from fasthdmr.spans import Profile, closure, default_size, informative_rows, make_basis, product_pairs
+from fasthdmr import _core
+from fasthdmr.joint_fit import Dual, Primal
+from fasthdmr.span_fit import RIDGE, solve_values
+from fasthdmr.spans import Profile, closure, coarse_basis, default_size, informative_rows, make_basis
 
 
 def identity(basis):
@@ -104,11 +105,16 @@ def test_repeated_rows_count_once():
     assert informative_rows(X, np.array([1, 0, 1, 0, 1, 0.0])) == 3
 
 
-def test_pairs_of_products():
-    subspaces = closure([(0, 1), (2,)], 2)
-    assert len(product_pairs(subspaces, joint=True)) == 4 * 5 // 2
-    assert (2, 3) not in product_pairs(subspaces, joint=False)
-    assert (0, 3) in product_pairs(subspaces, joint=False)
+@pytest.mark.parametrize("degree", [0, 1, 2, 3])
+def test_coarse_spans_lie_in_the_fine_ones(degree):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=400), rng.integers(0, 7, size=400), rng.exponential(size=400)])
+    X[::9, 2] = np.nan
+    basis = make_basis(X, None, closure([(0, 1, 2)], 2), (12, 8), degree=degree)
+    coarse, refinement = coarse_basis(basis)
+    assert max(coarse.sizes) <= 16 < max(basis.sizes) and coarse.subspaces == basis.subspaces
+    fine = evaluate(basis, X, identity(basis))
+    assert_close(fine @ refinement.toarray(), evaluate(coarse, X, identity(coarse)), 1e-9)
 
 
 def case(seed, n_rows=400, n=3, order=3):
@@ -118,30 +124,58 @@ def case(seed, n_rows=400, n=3, order=3):
     return X, f, make_basis(X, None, closure([tuple(range(n))], order), (6, 4, 3), degree=3)
 
 
+def ridge_regression(f, spans, weights, factor):
+    """Dense, with what is left, its degrees of freedom and the coefficients."""
+    fit, parts = reference.project(f, spans, weights, factor)
+    share = weights / weights.sum()
+    p = np.concatenate([np.full(s.shape[1], s.shape[1]) for s in spans])
+    design = np.hstack(spans) - share @ np.hstack(spans)
+    products = design.T @ (share[:, None] * design)
+    hat = np.linalg.solve(products + np.diag(factor / (reference.effective_rows(weights) * p)), products)
+    return share @ (f - fit) ** 2, np.trace(hat), np.concatenate(parts)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("factor", [0.5, 20.0])
+def test_ridge_regression_through_columns_and_through_rows(factor, weighted):
+    X, f, basis = case(0, order=2, n_rows=150)
+    weights = np.random.default_rng(1).uniform(0.5, 2, size=len(X)) if weighted else np.ones(len(X))
+    expected = ridge_regression(f, reference.columns(basis, X), weights, factor)
+    values = f[:, None].copy()
+    sums = _core.array_sums(basis.core, X, weight=weights, values=values, n_threads=1)
+    products = _core.SpanGram(sums, X, weights, True, 1).covariance(list(range(len(basis.subspaces))), 1)
+    right = sums.output_with_columns.reshape(-1, 1)[1:]
+    scale = np.repeat(basis.sizes, basis.sizes) * reference.effective_rows(weights)
+    primal = Primal(products, right, 1 / scale, sums.output_variance, 1)
+    dual = Dual(X, weights, basis, values, scale, 1)
+    for system in (primal, dual):
+        left, spent = system.fit(factor)
+        assert_close(left[0], expected[0], 1e-8, reason="normal equations")
+        assert_close(spent, expected[1], 1e-8, reason="normal equations")
+        assert_close(system.coefficients(factor)[:, 0], expected[2], 1e-7, reason="normal equations")
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("order", [1, 2, 3])
-def test_joint_projection_is_least_squares_and_is_purified(order, weighted):
+def test_a_joint_projection_is_purified(order, weighted):
     X, f, basis = case(0, order=order)
     weights = np.random.default_rng(1).uniform(0.5, 2, size=len(X)) if weighted else None
     w = np.ones(len(X)) if weights is None else weights
     (solution,) = solve_values(X, weights, basis, f[:, None].copy(), n_threads=1)
     spans = reference.columns(basis, X)
-    expected = reference.top_down(basis.subspaces, spans, {}, f, w, smooth=True)
     weights_of = csc_array(solution.weights[[0, *range(2, solution.weights.shape[0])]])
     values = evaluate(basis, X, weights_of)
-    reason = "spans overlap: a least-norm solution is good to eps over the weakest direction kept"
-    fit, _ = reference.project(f, spans, w, reference.RIDGE)
-    assert_close(solution.constant + values.sum(axis=1), fit, 1e-7, reason=reason)
+    fits = [reference.project(f, spans, w, factor)[0] for factor in np.geomspace(RIDGE, 1e4, 400)]
+    near = min(np.abs(solution.constant + values.sum(axis=1) - fit).max() for fit in fits)
+    assert near < 1e-2 * np.ptp(f)  # the factor is between two of these
+    share = w / w.sum()
     for c, u in enumerate(solution.subspaces):
-        assert np.abs(values[:, c] - expected[u]).max() < 1e-6 * np.abs(f).max()
-        lower = np.column_stack(
-            [np.ones(len(X)), *(s for v, s in zip(basis.subspaces, spans, strict=True) if set(v) < set(u))]
-        )
-        overlap = np.abs((w[:, None] * lower).T @ values[:, c]) / np.linalg.norm(lower, axis=0)
-        assert overlap.max() < 1e-9 * np.linalg.norm(f)
-        share = w / w.sum()
-        assert_close(solution.variance[c], share @ values[:, c] ** 2, 1e-8, reason=reason)
-    assert_close(solution.covariance.sum(), np.cov(fit, f, aweights=w, ddof=0)[0, 1], 1e-8, reason=reason)
+        below = [s for v, s in zip(basis.subspaces, spans, strict=True) if set(v) < set(u)]
+        fit, _ = reference.project(values[:, c], below, w, 0.0)
+        assert share @ fit**2 < 1e-4 * np.var(f)  # orthogonal up to the ridge
+        assert_close(solution.variance[c], share @ values[:, c] ** 2, 1e-8, reason="sums of products")
+    total = solution.constant + values.sum(axis=1)
+    assert_close(solution.covariance.sum(), np.cov(total, f, aweights=w, ddof=0)[0, 1], 1e-8, reason="the same")
 
 
 def test_results_do_not_depend_on_threads():
@@ -154,16 +188,14 @@ def test_results_do_not_depend_on_threads():
         assert np.array_equal(evaluate(basis, X, identity(basis)), evaluate(basis, X, identity(basis), threads))
 
 
-def test_collinear_variables_share_equally_with_one_warning():
+def test_equal_variables_share_equally():
     x = np.random.default_rng(3).normal(size=500)
     X = np.column_stack([x, x])
     basis = make_basis(X, None, [(0,), (1,)], (8,), degree=3)
-    with pytest.warns(LinAlgWarning, match="numerical rank 8 of 15") as record:
-        (solution,) = solve_values(X, None, basis, np.sin(x)[:, None].copy(), n_threads=1)
-    assert len(record) == 1
-    assert SPAN_RANK_TOLERANCE < 1
+    (solution,) = solve_values(X, None, basis, np.sin(x)[:, None].copy(), n_threads=1)
     values = evaluate(basis, X, csc_array(solution.weights[[0, *range(2, solution.weights.shape[0])]]))
     assert_close(values[:, 0], values[:, 1], 1e-9)
+    assert np.var(values.sum(axis=1) - np.sin(x)) < 1e-3 * np.var(np.sin(x))
 
 
 def test_a_basis_pickles():

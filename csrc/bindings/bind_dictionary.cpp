@@ -99,8 +99,8 @@ void bind_dictionary(py::module_& m) {
                  const Sorting sorting = by == "tree" ? Sorting::by_tree : Sorting::by_node;
                  if (trees != "all" && trees != "few" && trees != "many")
                      throw Error("trees must be 'all', 'few' or 'many', got '" + trees + "'");
-                 const Trees which = trees == "all" ? Trees::all
-                                     : trees == "few" ? Trees::of_few_variables : Trees::of_many_variables;
+                 const TreeChoice which = trees == "all" ? TreeChoice::all
+                                     : trees == "few" ? TreeChoice::of_few_variables : TreeChoice::of_many_variables;
                  return std::make_shared<ForestColumns>(std::move(forest), output, sorting, which);
              }),
              py::arg("forest"), py::arg("output"), py::arg("by"), py::arg("trees") = "all");

@@ -26,10 +26,10 @@ void ArrayDictionary::fill(const Rows& rows, double* out, index leading) const {
     }
 }
 
-ForestColumns::ForestColumns(std::shared_ptr<const Forest> forest, index output, Sorting sorting, Trees which)
+ForestColumns::ForestColumns(std::shared_ptr<const Forest> forest, index output, Sorting sorting, TreeChoice which)
     : forest_(std::move(forest)), output_(output), sorting_(sorting), which_(which) {
     if (output < 0 || output >= forest_->n_outputs()) throw Error("no such output: " + std::to_string(output));
-    constant_ = which == Trees::of_many_variables ? 0.0 : forest_->offset()[output];
+    constant_ = which == TreeChoice::of_many_variables ? 0.0 : forest_->offset()[output];
 }
 
 void ForestColumns::draft(int n_threads) {

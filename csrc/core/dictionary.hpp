@@ -59,7 +59,7 @@ enum class Sorting { by_tree, by_node };
 // to the trees of few variables where these are apart.
 class ForestColumns {
 public:
-    ForestColumns(std::shared_ptr<const Forest> forest, index output, Sorting sorting, Trees which = Trees::all);
+    ForestColumns(std::shared_ptr<const Forest> forest, index output, Sorting sorting, TreeChoice which = TreeChoice::all);
     // To be laid out before they can be filled (column_sums.hpp). A draft needs no other forest: it may be made before
     // the others are there, and is not made twice.
     void draft(int n_threads);
@@ -79,7 +79,7 @@ private:
     std::shared_ptr<const Forest> forest_;
     index output_;
     Sorting sorting_;
-    Trees which_;
+    TreeChoice which_;
     State state_ = State::empty;
     double constant_;
     std::vector<Subspace> subspaces_;  // by tree

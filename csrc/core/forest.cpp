@@ -1,5 +1,6 @@
 #include "forest.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -99,6 +100,16 @@ void Forest::average_upwards(index t) {
             values_[m * width_ + c] = low + share * (high - low);
         }
     }
+}
+
+Forest Forest::scaled(const double* factors) const {
+    Forest result = *this;
+    std::fill(result.offset_.begin(), result.offset_.end(), 0.0);
+    for (index t = 0; t < n_trees(); ++t)
+        for (index m = 0; m < tree_size(t); ++m)
+            for (index c = 0; c < width_; ++c)
+                result.values_[(tree_begin_[t] + m) * width_ + c] *= factors[t * n_outputs_ + (width_ > 1 ? c : tree_output_[t])];
+    return result;
 }
 
 }  // namespace fasthdmr

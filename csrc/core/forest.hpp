@@ -35,6 +35,8 @@ constexpr index kMostFeatures = index(1) << 21;
 class Forest {
 public:
     explicit Forest(const TreeArrays& arrays);
+    // The same trees without offsets, what tree t adds to output k times factors[t * n_outputs + k].
+    Forest scaled(const double* factors) const;
 
     index n_features() const { return n_features_; }
     index n_outputs() const { return n_outputs_; }

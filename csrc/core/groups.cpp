@@ -57,21 +57,21 @@ bool precedes(const Subspace& a, const Subspace& b) {
     return a.size() != b.size() ? a.size() < b.size() : a < b;
 }
 
-std::vector<index> trees_of(const Forest& forest, index output, Trees which) {
+std::vector<index> trees_of(const Forest& forest, index output, TreeChoice which) {
     std::vector<index> trees;
     Subspace variables;
     for (index t = 0; t < forest.n_trees(); ++t) {
         if (!forest.adds_to(t, output)) continue;
-        if (which != Trees::all) {
+        if (which != TreeChoice::all) {
             split_variables(forest, t, variables);
-            if ((variables.size() <= kFewVariables) != (which == Trees::of_few_variables)) continue;
+            if ((variables.size() <= kFewVariables) != (which == TreeChoice::of_few_variables)) continue;
         }
         trees.push_back(t);
     }
     return trees;
 }
 
-std::vector<Group> group_trees(const Forest& forest, index output, Trees which) {
+std::vector<Group> group_trees(const Forest& forest, index output, TreeChoice which) {
     std::map<Subspace, std::vector<index>, decltype(&precedes)> trees(&precedes);
     Subspace variables;  // one for all trees: most of their sets are known already
     for (const index t : trees_of(forest, output, which)) {
@@ -123,7 +123,7 @@ std::vector<Subspace> touched_subspaces(const Forest& forest, index order) {
     return {found.begin(), found.end()};
 }
 
-NodeGroups group_nodes(const Forest& forest, index output, Trees which) {
+NodeGroups group_nodes(const Forest& forest, index output, TreeChoice which) {
     Numbering numbering;
     NodeGroups groups;
     groups.below.resize(forest.n_trees());

@@ -13,7 +13,7 @@ namespace fasthdmr {
 class NodeSums {
 public:
     // To be laid out (column_sums.hpp) before it can add; the forest has to live so long.
-    NodeSums(const Forest& forest, index output, Trees which = Trees::all) : draft_(new Draft{forest, output, which, {}, {}}) {}
+    NodeSums(const Forest& forest, index output, TreeChoice which = TreeChoice::all) : draft_(new Draft{forest, output, which, {}, {}}) {}
     void draft(int n_threads);
     TableOffers& offers() { return draft_->offers; }
     void finish(int n_threads);
@@ -28,7 +28,7 @@ private:
     struct Draft {
         const Forest& forest;
         index output;
-        Trees which;
+        TreeChoice which;
         TableOffers offers;
         std::vector<index> shallow;  // trees
     };

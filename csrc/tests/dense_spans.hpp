@@ -6,7 +6,7 @@
 #include "harness.hpp"
 #include "matrix.hpp"
 #include "random.hpp"
-#include "span_moments.hpp"
+#include "span_hierarchy.hpp"
 
 namespace fasthdmr {
 
@@ -67,17 +67,60 @@ inline std::vector<double> random_weights(index rows, std::uint64_t seed) {
     return weight;
 }
 
-inline std::vector<std::pair<index, index>> all_pairs(const Spans& spans) {
-    std::vector<std::pair<index, index>> pairs;
+inline SpanPairs all_pairs(const Spans& spans) {
+    SpanPairs pairs;
     for (index s = 0; s < index(spans.all().size()); ++s)
         for (index t = s; t < index(spans.all().size()); ++t) pairs.emplace_back(s, t);
     return pairs;
 }
 
-// With all targets.
-inline SpanMoments moments_of(const Spans& spans, const Table& x, const double* weight, const Targets& targets,
-                              const std::vector<std::pair<index, index>>& pairs, int n_threads) {
-    return span_moments(spans, x, weight, targets, pairs, all_targets(spans, targets), n_threads);
+inline Matrix random_matrix(index rows, index columns, std::uint64_t seed) {
+    Random random(seed);
+    Matrix values(rows, columns);
+    for (double& v : values.values) v = random.uniform(-1.0, 1.0);
+    return values;
+}
+
+// Terms known by their values, (rows, terms), each of one output; an output is the sum of its terms and a constant.
+class GivenTargets : public Targets {
+public:
+    GivenTargets(Matrix terms, std::vector<Subspace> subspaces, std::vector<index> output_of, std::vector<double> constants)
+        : terms_(std::move(terms)), subspaces_(std::move(subspaces)), output_of_(std::move(output_of)),
+          constants_(std::move(constants)) {}
+    index outputs() const override { return index(constants_.size()); }
+    index terms() const override { return terms_.columns; }
+    index output_of(index term) const override { return output_of_[term]; }
+    const Subspace& subspace_of(index term) const override { return subspaces_[term]; }
+    void start(const Rows& rows, double* out, index leading) const override {
+        for (index k = 0; k < outputs(); ++k) std::fill_n(out + k * leading, rows.count, constants_[k]);
+    }
+    void fill(const Rows& rows, index first, index last, double* out, index leading) const override {
+        for (index t = first; t < last; ++t)
+            for (index r = 0; r < rows.count; ++r) out[(t - first) * leading + r] = terms_(rows[r], t);
+    }
+    Matrix values() const {
+        Matrix all(terms_.rows, outputs());
+        for (index k = 0; k < outputs(); ++k) std::fill_n(all.column(k), all.rows, constants_[k]);
+        for (index t = 0; t < terms(); ++t)
+            for (index r = 0; r < all.rows; ++r) all(r, output_of_[t]) += terms_(r, t);
+        return all;
+    }
+
+private:
+    Matrix terms_;
+    std::vector<Subspace> subspaces_;
+    std::vector<index> output_of_;
+    std::vector<double> constants_;
+};
+
+// Covariance of two columns in long double.
+inline double covariance(const double* a, const double* b, const std::vector<double>& weight) {
+    long double total = 0, mean_a = 0, mean_b = 0, sum = 0;
+    for (std::size_t r = 0; r < weight.size(); ++r) total += weight[r], mean_a += weight[r] * static_cast<long double>(a[r]);
+    for (std::size_t r = 0; r < weight.size(); ++r) mean_b += weight[r] * static_cast<long double>(b[r]);
+    mean_a /= total, mean_b /= total;
+    for (std::size_t r = 0; r < weight.size(); ++r) sum += weight[r] * (a[r] - mean_a) * (b[r] - mean_b);
+    return double(sum / total);
 }
 
 // Every degree, fine axes for single variables and coarse ones for products, a missing column.

@@ -25,41 +25,6 @@ double b_spline(const std::vector<double>& t, int degree, index i, double x) {
     return value;
 }
 
-Matrix random_matrix(index rows, index columns, std::uint64_t seed) {
-    Random random(seed);
-    Matrix values(rows, columns);
-    for (double& v : values.values) v = random.uniform(-1.0, 1.0);
-    return values;
-}
-
-Matrix with_constant(const Matrix& values) {
-    Matrix all(values.rows, values.columns + 1);
-    std::fill_n(all.column(0), all.rows, 1.0);
-    std::copy(values.values.begin(), values.values.end(), all.values.begin() + all.rows);
-    return all;
-}
-
-void check_moments(const SpanMoments& m, const Spans& spans, const Matrix& x, const Matrix& targets,
-                   const std::vector<double>& weight) {
-    const Matrix columns = dense(spans, x);
-    const index k = targets.columns;
-    CHECK(m.n_targets == k);
-    CHECK_CLOSE(m.with_targets, products(columns, 0, columns.columns, targets, 0, k, weight), 1e-13);
-    CHECK_CLOSE(m.of_targets, products(targets, 0, k, targets, 0, k, weight), 1e-13);
-    for (std::size_t p = 0; p < m.pairs.size(); ++p) {
-        const Span &a = spans.all()[m.pairs[p].first], &b = spans.all()[m.pairs[p].second];
-        CHECK(m.find(m.pairs[p].first, m.pairs[p].second) == index(p));
-        CHECK_CLOSE(m.products[p], products(columns, a.first, a.columns, columns, b.first, b.columns, weight), 1e-13);
-    }
-}
-
-std::vector<double> everything(const SpanMoments& m) {
-    std::vector<double> all = m.with_targets;
-    all.insert(all.end(), m.of_targets.begin(), m.of_targets.end());
-    for (const auto& g : m.products) all.insert(all.end(), g.begin(), g.end());
-    return all;
-}
-
 }  // namespace
 
 TEST(axis_holds_b_splines) {
@@ -207,92 +172,6 @@ TEST(span_blocks_hold_tensor_products) {
             }
             CHECK_SAME_BITS(actual, desired);
         }
-    }
-}
-
-TEST(span_moments_are_sums_over_rows) {
-    const Spans spans = mixed_spans();
-    const std::vector<std::pair<index, index>> pairs = {{3, 5}, {0, 0}, {1, 4}, {5, 5}, {0, 2}, {2, 3}};
-    for (const index rows : {index(0), index(1), kBlockRows - 1, kBlockRows, kBlockRows + 1, 8 * kBlockRows + 3}) {
-        const Matrix x = correlated(rows, 84), values = random_matrix(rows, 2, 85);
-        const std::vector<double> weight = random_weights(rows, 86);
-        const SpanMoments m = moments_of(spans, x.table(), weight.data(), ArrayTargets(values.table()), pairs, 1);
-        CHECK(std::is_sorted(m.pairs.begin(), m.pairs.end()) && m.pairs.size() == pairs.size());
-        CHECK(m.find(0, 1) == -1 && m.find(5, 6) == -1);
-        check_moments(m, spans, x, with_constant(values), weight);
-    }
-}
-
-TEST(span_moments_hold_only_the_targets_that_are_wanted) {
-    const Spans spans = mixed_spans();
-    const Matrix x = correlated(500, 94), values = random_matrix(500, 3, 95);
-    const ArrayTargets targets(values.table());
-    std::vector<std::vector<index>> wanted = all_targets(spans, targets);
-    const SpanMoments all = span_moments(spans, x.table(), nullptr, targets, {}, wanted, 1);
-    for (std::size_t s = 0; s < wanted.size(); ++s) wanted[s] = {0, 1 + index(s) % 3};
-    wanted[1].clear();
-    const SpanMoments some = span_moments(spans, x.table(), nullptr, targets, {}, wanted, 1);
-    for (std::size_t s = 0; s < wanted.size(); ++s)
-        for (index j = 0; j < spans.all()[s].columns; ++j)
-            for (index t = 0; t < 4; ++t) {
-                const bool is_wanted = std::count(wanted[s].begin(), wanted[s].end(), t) > 0;
-                const index place = (spans.all()[s].first + j) * 4 + t;
-                CHECK(some.with_targets[place] == (is_wanted ? all.with_targets[place] : 0.0));
-            }
-    wanted[0] = {4};
-    CHECK_THROWS(Error, "no such target: 4", span_moments(spans, x.table(), nullptr, targets, {}, wanted, 1));
-    wanted.pop_back();
-    CHECK_THROWS(Error, "needs a list of targets", span_moments(spans, x.table(), nullptr, targets, {}, wanted, 1));
-}
-
-TEST(span_moments_without_weights_from_any_memory_order) {
-    const Spans spans = mixed_spans();
-    const Matrix x = correlated(40, 87), values = random_matrix(40, 2, 88);
-    const StoredTable turned = store<double>(x, 3 * sizeof(double), sizeof(double));
-    const StoredTable back = store<double>(values, -8, 8 * 40);
-    const SpanMoments m = moments_of(spans, turned.table, nullptr, ArrayTargets(back.table), all_pairs(spans), 2);
-    check_moments(m, spans, x, with_constant(values), std::vector<double>(40, 1.0));
-}
-
-TEST(span_moments_do_not_depend_on_threads) {
-    const Spans spans = mixed_spans();
-    const index rows = 9 * kBlockRows + 7;
-    const Matrix x = correlated(rows, 89), values = random_matrix(rows, 3, 90);
-    const std::vector<double> weight = random_weights(rows, 91);
-    const auto moments = [&](int n_threads) {
-        const ArrayTargets targets(values.table());
-        return everything(moments_of(spans, x.table(), weight.data(), targets, all_pairs(spans), n_threads));
-    };
-    const std::vector<double> one = moments(1);
-    for (const int n_threads : {2, 5}) CHECK_SAME_BITS(moments(n_threads), one);
-}
-
-// Two outputs; columns of the first are summed up in two targets.
-TEST(span_moments_with_dictionaries) {
-    const Spans spans = mixed_spans();
-    const index rows = kBlockRows + 5;
-    const Matrix x = correlated(rows, 92), b = random_matrix(rows, 3, 93);
-    const ArrayDictionary dictionary(b.table(), {{0}, {1}}, {0, 0, 1});
-    const DictionaryTargets targets({{&dictionary, {2.0, -1.0, 0.5}, {1, 1, 2}, 7.0, 3},
-                                     {&dictionary, {1.0, 1.0, 3.0}, {4, 4, 4}, -1.0, 5}}, 6);
-    CHECK(targets.count() == 6);
-    Matrix expected(rows, 6);
-    for (index r = 0; r < rows; ++r) {
-        const double first = 2.0 * b(r, 0) - b(r, 1), second = 0.5 * b(r, 2), other = b(r, 0) + b(r, 1) + 3.0 * b(r, 2);
-        const double row[] = {1.0, first, second, 7.0 + first + second, other, other - 1.0};
-        for (index t = 0; t < 6; ++t) expected(r, t) = row[t];
-    }
-    const SpanMoments m = moments_of(spans, x.table(), nullptr, targets, {{0, 0}}, 1);
-    check_moments(m, spans, x, expected, std::vector<double>(rows, 1.0));
-
-    const auto make = [&](std::vector<double> coefficient, std::vector<index> target, index whole) {
-        return DictionaryTargets({{&dictionary, std::move(coefficient), std::move(target), 0.0, whole}}, 3);
-    };
-    CHECK_THROWS(Error, "a coefficient and a target", make({1.0, 1.0}, {1, 1}, 2));
-    CHECK_THROWS(Error, "a coefficient and a target", make({1.0, 1.0, 1.0}, {1, 1}, 2));
-    for (const index bad : {-1, 0, 3}) {
-        CHECK_THROWS(Error, "no such target: " + std::to_string(bad), make({1.0, 1.0, 1.0}, {1, 1, bad}, 2));
-        CHECK_THROWS(Error, "no such target: " + std::to_string(bad), make({1.0, 1.0, 1.0}, {1, 1, 1}, bad));
     }
 }
 

@@ -19,8 +19,9 @@ from fasthdmr.base import BaseHDMR, variance_of
 from fasthdmr.decomposition import assemble
 from fasthdmr.dictionary import Subspace, embed
 from fasthdmr.sample import Sample
-from fasthdmr.span_fit import SpanDictionary, solve_values
+from fasthdmr.span_fit import RIDGE, SpanDictionary, solve_values
 from fasthdmr.span_plan import as_sizes, plan_spans, screen_pairs, screened_rows
+from fasthdmr.span_sizes import main_sizes, rows_for_sizes
 from fasthdmr.spans import closure, informative_rows, make_basis
 
 Floats = NDArray[np.float64]
@@ -193,7 +194,14 @@ class HDMR(BaseHDMR):
         )
         if self.verbose:
             print(f"[HDMR] {len(plan.subspaces)} spans, sizes {plan.sizes}")
-        return make_basis(X, weights, plan.subspaces, plan.sizes, degree=0 if self.basis == "bins" else self.degree)
+        main: dict[int, int] = {}
+        if self.basis == "spline" and self.n_splines is None:
+            some = rows_for_sizes(len(X))
+            part = None if weights is None else weights[some]
+            single = [u[0] for u in plan.subspaces if len(u) == 1]
+            main = main_sizes(X[some], part, values[some], single, plan.sizes[0], self.degree, RIDGE)
+        degree = 0 if self.basis == "bins" else self.degree
+        return make_basis(X, weights, plan.subspaces, plan.sizes, degree=degree, main_sizes=main)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

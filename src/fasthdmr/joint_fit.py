@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from fasthdmr import _core
-from fasthdmr.spans import Basis, axis_columns
+from fasthdmr.spans import MAX_DUAL_ROWS, Basis, axis_columns
 
 Floats = NDArray[np.float64]
 
@@ -19,7 +19,6 @@ _INFLATION = 1.5
 _LARGEST_FACTOR = 1e4
 _PROBES = 32
 _EXACT = 600
-_MAX_ROWS = 3000
 
 
 def fit_jointly(
@@ -55,7 +54,7 @@ def fit_jointly(
     coefficients : ndarray of shape (columns, K)
     """
     n_columns, n_rows = basis.core.n_columns - 1, len(X)
-    dual = n_rows < n_columns and n_rows <= _MAX_ROWS
+    dual = n_rows < n_columns and n_rows <= MAX_DUAL_ROWS
     gram = _core.SpanGram(sums, X, weights, not dual, n_threads)
     p = np.repeat(basis.sizes, basis.sizes).astype(np.float64)
     variance = sums.output_variance

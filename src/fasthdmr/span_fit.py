@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from scipy.sparse import coo_array, csc_array, vstack
 
 from fasthdmr import _core
 from fasthdmr._threads import one_blas_thread
-from fasthdmr.dictionary import Dictionary, ExtendedDictionary, Subspace
+from fasthdmr.dictionary import Dictionary, ExtendedDictionary, Sorting, Subspace, TreeDictionary
 from fasthdmr.hierarchy import RANK_TOLERANCE, Solution
 from fasthdmr.joint_fit import fit_jointly
 from fasthdmr.spans import Basis, coarse_basis
@@ -56,11 +56,14 @@ class TreeOutput:
     columns : _core.TreeColumns
     constant : float
     coef : ndarray of shape (b,)
+    beta : ndarray
+        The coefficients to report: those of whole trees, where the columns are made of trees that have them already.
     """
 
     columns: _core.TreeColumns
     constant: float
     coef: Floats
+    beta: Floats
 
     @property
     def subspaces(self) -> list[Subspace]:
@@ -71,6 +74,43 @@ class TreeOutput:
     def black_box(self) -> csc_array:
         """Return the weights of the output over (1, columns)."""
         return csc_array(np.concatenate([[self.constant], self.coef])[:, None])
+
+
+def weighted_trees(
+    trees: TreeDictionary, outputs: Sequence[TreeOutput], by: Sorting
+) -> tuple[TreeDictionary, list[TreeOutput]]:
+    """Return trees that have their coefficients in their leaves, sorted anew.
+
+    Coefficients belong to whole trees; with them in the leaves, trees can be sorted by node.
+
+    Parameters
+    ----------
+    trees : TreeDictionary
+        Sorted by tree.
+    outputs : sequence of TreeOutput
+        Of these trees.
+    by : {"tree", "node", "hybrid"}
+
+    Returns
+    -------
+    trees : TreeDictionary
+    outputs : list of TreeOutput
+    """
+    factors = [np.zeros((forest.n_trees, forest.n_outputs)) for forest in trees.forests]
+    for k, output in enumerate(outputs):
+        columns = zip(output.columns.column_member, output.subspaces, output.coef, strict=True)
+        coef = {(int(member), u): beta for member, u, beta in columns}
+        for member, forest in enumerate(trees.forests):
+            for group in forest.groups:
+                if group.output == k and group.subspace:
+                    factors[member][group.trees, k] = coef[member, group.subspace]
+    forests = [replace(f, core=f.core.scaled(factor)) for f, factor in zip(trees.forests, factors, strict=True)]
+    weighted = TreeDictionary(forests, by, n_threads=trees.n_threads)
+    result = []
+    for columns, output in zip(weighted.columns, outputs, strict=True):
+        ones = np.ones(len(columns.column_subspace))
+        result.append(TreeOutput(columns, output.constant + float(columns.constants.sum()), ones, output.beta))
+    return weighted, result
 
 
 def effective_rows(n_rows: int, weights: Floats | None) -> float:
@@ -155,7 +195,7 @@ def solve_trees(
     for k, output in enumerate(outputs):
         black_box = output.black_box().toarray()[:, 0]
         own = [] if smooth else [(j, span_of[u]) for j, u in enumerate(output.subspaces) if u in span_of]
-        solutions.append(_solution(results[k], basis, black_box, own))
+        solutions.append(_solution(results[k], basis, black_box, output.beta, own))
     return solutions
 
 
@@ -197,11 +237,11 @@ def solve_values(
         ridge = RIDGE / n_effective
         kept = [[-1] * len(basis.subspaces)] * values.shape[1]
         results = sums.top_down(gram, coefficients, kept, ridge, n_threads)
-    return [_solution(result, basis, itself, []) for result in results]
+    return [_solution(result, basis, itself, itself[1:], []) for result in results]
 
 
 def _solution(
-    result: dict[str, Any], basis: Basis, black_box: Floats, kept: Sequence[tuple[int, int]]
+    result: dict[str, Any], basis: Basis, black_box: Floats, beta: Floats, kept: Sequence[tuple[int, int]]
 ) -> Solution:
     """Put a top-down pass together; `kept` pairs the given columns that stay with their components."""
     begin, b = result["begin"], len(black_box) - 1
@@ -220,7 +260,7 @@ def _solution(
         covariance=result["covariance"][exist],
         total=result["total"],
         black_box=whole_box,
-        coef=black_box[1:],
+        coef=beta,
         rank=1 + sum(basis.sizes),
         is_constant=bool(result["total"] <= (RANK_TOLERANCE * scale) ** 2),
     )

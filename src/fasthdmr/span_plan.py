@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fasthdmr.dictionary import Subspace
 from fasthdmr.span_fit import solve_values
-from fasthdmr.spans import Profile, closure, default_size, informative_rows, make_basis
+from fasthdmr.spans import MAX_DUAL_ROWS, Profile, closure, default_size, informative_rows, make_basis
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +25,6 @@ MAX_TOUCHED_COLUMNS = 1500
 MAX_BYTES = 800e6
 """Memory for all products of spans."""
 
-_ROWS_PER_COLUMN = 2  # at least, of columns solved together
 _SCREENED_ROWS = 5000
 _SCREENED_BINS = 4
 _NEGLIGIBLE = 1e-6  # share of the variance
@@ -47,9 +46,9 @@ def plan_spans(
     basis: str,
     degree: int,
     n_splines: Sequence[int] | None,
-    joint: bool,
-    chosen: bool,
-    strength: Callable[[list[Subspace]], Floats],
+    joint: bool = False,
+    chosen: bool = False,
+    strength: Callable[[list[Subspace]], Floats] | None = None,
 ) -> SpanPlan:
     """Choose subspaces and sizes.
 
@@ -58,7 +57,7 @@ def plan_spans(
     touched : iterable of tuple of int
         The subspaces that the black box depends on, of any order, or that the user chose.
     n_rows : int
-        Rows with weight.
+        Rows with weight, repeated ones once.
     order : int
         Largest order of a span.
     basis : "spline" or "bins"
@@ -69,8 +68,8 @@ def plan_spans(
         Whether all columns are solved together.
     chosen : bool
         Whether the user chose the interactions, so that none may be left out.
-    strength : callable
-        Ranks pairs; asked only if some have to be left out.
+    strength : callable or None
+        Ranks pairs; asked only if some have to be left out of a joint solution.
 
     Returns
     -------
@@ -88,11 +87,10 @@ def plan_spans(
     """
     subspaces = closure(touched, order)
     sizes = [default_size(n_rows, t, basis) for t in range(1, order + 1)] if n_splines is None else list(n_splines)
-    if joint:
-        fits_rows = n_splines is None
-        limit = min(MAX_JOINT_COLUMNS, max(n_rows // _ROWS_PER_COLUMN, 16)) if fits_rows else MAX_JOINT_COLUMNS
+    if joint and n_rows > MAX_DUAL_ROWS:
+        fits_rows, limit = n_splines is None, MAX_JOINT_COLUMNS
         pairs: list[Subspace] = [u for u in subspaces if len(u) == 2]
-        if order == 2 and not chosen and pairs:
+        if order == 2 and not chosen and pairs and strength is not None:
             run = 1 if basis == "bins" else degree + 1
             single = [u for u in subspaces if len(u) == 1]
             room = max(1, (MAX_TOUCHED_COLUMNS - run * len(single)) // run**2)
@@ -102,7 +100,7 @@ def plan_spans(
             subspaces = [*single, *_strongest(pairs, room, strength)]
         elif fits_rows:
             sizes = _shrink(subspaces, sizes, limit)
-    _check_memory(subspaces, sizes, joint=joint, order=order)
+    _check_memory(subspaces, sizes, joint=joint and n_rows > MAX_DUAL_ROWS, order=order)
     return SpanPlan(subspaces, tuple(sizes))
 
 
@@ -198,7 +196,7 @@ def screen_pairs(
     """
     variables = sorted({j for u in pairs for j in u})
     single = [(j,) for j in variables]
-    size = min(8, max(2, informative_rows(X, weights) // (_ROWS_PER_COLUMN * len(variables))))
+    size = min(8, max(2, informative_rows(X, weights) // (2 * len(variables))))
     basis = make_basis(X, weights, single, [size], degree=min(basis_degree, size - 1))
     w = np.ones(len(X)) if weights is None else weights
     with warnings.catch_warnings():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import combinations
@@ -17,8 +17,14 @@ from fasthdmr.dictionary import Subspace
 
 Floats = NDArray[np.float64]
 
+Axis = tuple[int, int, list[float], bool]
+"""Variable, degree, knots, and whether there is a column for missing values."""
+
 MAX_SIZES = {"spline": (12, 8, 5, 4, 3), "bins": (32, 8, 5, 4, 3)}
 """The largest default number of splines, or bins, of a variable in spans of order 1, 2, …"""
+
+MAX_DUAL_ROWS = 3000
+"""Up to so many rows, columns that outnumber them are solved for through the Gram matrix of the rows."""
 
 _MANY_ROWS = 20_000
 _KNOT_ROWS = 100_000  # quantiles of more rows move by less than a row's share of them
@@ -122,6 +128,7 @@ def make_basis(
     sizes: Sequence[int],
     *,
     degree: int,
+    main_sizes: Mapping[int, int] | None = None,
 ) -> Basis:
     """Place knots at (weighted) quantiles, and make the spans of the given subspaces.
 
@@ -135,6 +142,8 @@ def make_basis(
         Splines of a variable in spans of order 1, 2, …
     degree : int
         Of the splines; 0 makes bins.
+    main_sizes : dict of int to int, optional
+        Other sizes of single variables.
 
     Returns
     -------
@@ -142,7 +151,12 @@ def make_basis(
         Without the spans of variables that are constant.
     """
     profiles = {j: Profile.of(X[:, j], weights) for j in sorted({j for u in subspaces for j in u})}
-    knots = {j: profile.knots(sizes, degree) for j, profile in profiles.items() if not profile.is_constant}
+    main = main_sizes or {}
+    knots = {
+        j: profile.knots([main.get(j, sizes[0]), *sizes[1:]], degree)
+        for j, profile in profiles.items()
+        if not profile.is_constant
+    }
     axes: list[tuple[int, int, list[float], bool]] = []
     number: dict[tuple[int, int], int] = {}
     kept, axes_of = [], []
@@ -226,9 +240,6 @@ class Profile:
         found: Floats = self.values[np.minimum(position, len(self.values) - 1)]
         return found
 
-
-Axis = tuple[int, int, list[float], bool]
-"""Variable, degree, knots, and whether there is a column for missing values."""
 
 COARSE_SIZES = (4, 3)
 """Splines of a variable in the spans that terms of many variables are projected on: single variables, pairs."""

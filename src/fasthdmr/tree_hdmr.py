@@ -23,8 +23,9 @@ from fasthdmr.members import as_members, fit_members, is_fitted, load_members, v
 from fasthdmr.product import Kept, solve_product
 from fasthdmr.ridge import DEFAULT_ALPHAS, cross_validate, fold_numbers, ridge_path
 from fasthdmr.sample import Sample
-from fasthdmr.span_fit import SpanDictionary, TreeOutput, solve_trees
-from fasthdmr.span_plan import as_sizes, plan_spans, screen_pairs, screened_rows
+from fasthdmr.span_fit import RIDGE, SpanDictionary, TreeOutput, solve_trees, weighted_trees
+from fasthdmr.span_plan import as_sizes, plan_spans
+from fasthdmr.span_sizes import main_sizes, rows_for_sizes
 from fasthdmr.spans import informative_rows, make_basis
 
 Floats = NDArray[np.float64]
@@ -239,6 +240,8 @@ class TreeHDMR(BaseHDMR):
             solutions, chosen = [s for s, _ in solved], [alpha for _, alpha in solved]
         else:
             outputs, chosen = self._outputs(trees, X, targets, weights, ridge=ridge)
+            if ridge:
+                trees, outputs = weighted_trees(trees, outputs, "hybrid" if self.smooth else "node")
             dictionary, solutions = self._solve_in_spans(trees, outputs, X, weights)
         one = n_outputs == 1
         names = self.forests_[0].output_names or tuple(f"y{k}" for k in range(n_outputs))
@@ -283,11 +286,11 @@ class TreeHDMR(BaseHDMR):
         for k, columns in enumerate(trees.columns):
             if ridge:
                 beta, alpha = self._ridge(*self._triangles(trees, k, X, targets[k], weights))
-                outputs.append(TreeOutput(columns, beta[0], beta[1:]))
+                outputs.append(TreeOutput(columns, beta[0], beta[1:], beta[1:]))
                 chosen.append(alpha)
             else:
                 ones = np.ones(len(columns.column_subspace))
-                outputs.append(TreeOutput(columns, float(columns.constants.sum()), ones))
+                outputs.append(TreeOutput(columns, float(columns.constants.sum()), ones, ones))
                 chosen.append(None)
         return outputs, chosen
 
@@ -322,15 +325,6 @@ class TreeHDMR(BaseHDMR):
         touched = on_paths
         if self.interactions is not None:
             touched = {(j,) for u in on_paths for j in u} | self._interactions()
-        def strength(pairs: list[Subspace]) -> Floats:
-            rows = screened_rows(len(X))
-            values = [
-                trees.evaluate(X[rows], k, output.black_box(), n_threads(self.n_jobs))[:, 0]
-                for k, output in enumerate(outputs)
-            ]
-            part = None if weights is None else weights[rows]
-            return screen_pairs(X[rows], part, np.column_stack(values), pairs, self.degree)
-
         plan = plan_spans(
             touched,
             informative_rows(X, weights),
@@ -338,12 +332,17 @@ class TreeHDMR(BaseHDMR):
             basis=self.basis,
             degree=self.degree,
             n_splines=as_sizes(self.n_splines, order),
-            joint=False,
-            chosen=self.interactions is not None,
-            strength=strength,
         )
         degree = 0 if self.basis == "bins" else self.degree
-        basis = make_basis(X, weights, plan.subspaces, plan.sizes, degree=degree)
+        main: dict[int, int] = {}
+        if self.basis == "spline" and self.n_splines is None:
+            rows = rows_for_sizes(len(X))
+            boxes = [output.black_box() for output in outputs]
+            values = [trees.evaluate(X[rows], k, box, n_threads(self.n_jobs))[:, 0] for k, box in enumerate(boxes)]
+            part = None if weights is None else weights[rows]
+            single = [u[0] for u in plan.subspaces if len(u) == 1]
+            main = main_sizes(X[rows], part, np.column_stack(values), single, plan.sizes[0], degree, RIDGE)
+        basis = make_basis(X, weights, plan.subspaces, plan.sizes, degree=degree, main_sizes=main)
         with rows_progress(len(X), "rows of the spans", verbose=self.verbose):
             solutions = solve_trees(X, weights, basis, outputs, smooth=self.smooth, n_threads=n_threads(self.n_jobs))
         return SpanDictionary(trees, [len(output.coef) for output in outputs], basis), solutions

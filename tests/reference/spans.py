@@ -30,43 +30,48 @@ def columns(basis, X):
     return spans
 
 
-RIDGE = 1e-6
+RIDGE = 0.5
 
 
-def project(target, designs, weights, ridge=0.0):
-    """Weighted least squares on the constant and designs; return the fit and its part in each design."""
-    root = np.sqrt(weights / np.sum(weights))[:, None]
+def effective_rows(weights):
+    """Weights that are whole numbers count repetitions; others are worth Kish's number of rows."""
+    return weights.sum() if np.all(weights == np.rint(weights)) else weights.sum() ** 2 / (weights**2).sum()
+
+
+def project(target, designs, weights, factor=RIDGE):
+    """Ridge regression on the constant and designs; return the fit and the coefficients of each design.
+
+    The ridge is factor / (N p) on the coefficients of a design of p columns, and none on the constant.
+    """
+    share = weights / weights.sum()
+    ridge = [np.full(d.shape[1], factor / (effective_rows(weights) * d.shape[1])) for d in designs]
     full = np.column_stack([np.ones(len(target)), *designs])
-    penalty = np.sqrt(ridge) * np.eye(full.shape[1])[1:]  # none on the constant
-    rows = np.vstack([root * full, penalty])
-    coefficients = np.linalg.lstsq(rows, np.r_[root[:, 0] * target, np.zeros(len(penalty))], rcond=1e-9)[0]
-    parts, start = [], 1
-    for design in designs:
-        parts.append(design @ coefficients[start : start + design.shape[1]])
-        start += design.shape[1]
-    return full @ coefficients, parts
+    penalty = np.sqrt(np.concatenate([np.zeros(1), *ridge]))
+    rows = np.vstack([np.sqrt(share)[:, None] * full, np.diag(penalty)[1:]])
+    right = np.r_[np.sqrt(share) * target, np.zeros(len(penalty) - 1)]
+    coefficients = np.linalg.lstsq(rows, right, rcond=None)[0]
+    ends = np.cumsum([1, *(d.shape[1] for d in designs)])
+    return full @ coefficients, [coefficients[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
 
 
-def top_down(subspaces, spans, own, rest, weights, *, smooth):
-    """Return {u: f_u at the rows} for own terms {u: values} and the rest of higher order."""
-    pushed = {u: np.zeros(len(weights)) for u in subspaces}
+def top_down(subspaces, spans, terms, weights, *, smooth):
+    """Return {u: f_u at the rows} for a sum of terms {u: values}, each projected inside its own subspace first.
+
+    A term of a subspace that is kept stays as it is unless components are smooth.
+    """
+    pushed = {u: np.zeros(span.shape[1]) for u, span in zip(subspaces, spans, strict=True)}
     of = dict(zip(subspaces, spans, strict=True))
-    if rest is not None:
-        _, parts = project(rest, spans, weights, RIDGE)
-        for u, part in zip(subspaces, parts, strict=True):
-            pushed[u] += part
+    for u, values in terms.items():
+        if smooth or u not in of:
+            inside = [v for v in subspaces if set(v) <= set(u)]
+            for v, part in zip(inside, project(values, [of[v] for v in inside], weights)[1], strict=True):
+                pushed[v] = pushed[v] + part
     components = {}
     for u in sorted(subspaces, key=lambda u: (-len(u), u)):
         lower = [v for v in subspaces if set(v) < set(u)]
-        y = pushed[u]
-        if u in own:
-            if smooth:
-                _, parts = project(own[u], [of[v] for v in [*lower, u]], weights, RIDGE)
-                for v, part in zip([*lower, u], parts, strict=True):
-                    pushed[v] = pushed[v] + part
-                y = pushed[u]
-            else:
-                y = y + own[u]
+        y = of[u] @ pushed[u]
+        if not smooth and u in terms:
+            y = y + terms[u]
         fit, parts = project(y, [of[v] for v in lower], weights)
         components[u] = y - fit
         for v, part in zip(lower, parts, strict=True):

@@ -111,18 +111,23 @@ def node_subspaces(tree):
     return subspaces
 
 
-def node_groups(model):
+def some_members(model, trees):
+    """All trees, or those of these numbers."""
+    return [member for t, member in enumerate(members(model)) if trees is None or t in trees]
+
+
+def node_groups(model, trees=None):
     """List of (output, subspace), sorted by output, size of the subspace, subspace."""
-    ensemble = members(model)
+    ensemble = some_members(model, trees)
     found = {(output, u) for tree, _, outputs in ensemble for output in outputs for u in node_subspaces(tree)}
     return sorted(found, key=lambda key: (key[0], len(key[1]), key[1]))
 
 
-def node_features(model, X):
+def node_features(model, X, trees=None):
     """(N, number of node groups): roots' values, and differences from the parent for all other nodes of a row."""
-    place = {group: g for g, group in enumerate(node_groups(model))}
+    place = {group: g for g, group in enumerate(node_groups(model, trees))}
     columns = np.zeros((len(X), len(place)))
-    for tree, leaf_values, outputs in members(model):
+    for tree, leaf_values, outputs in some_members(model, trees):
         values, subspaces = node_values(tree, leaf_values), node_subspaces(tree)
         parents = {c: m for m in range(tree.node_count) for c in (tree.children_left[m], tree.children_right[m])}
         for i, node in enumerate(leaves(tree, X)):
