@@ -16,7 +16,7 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
 from fasthdmr._optional import require
-from fasthdmr._tables import format_rows
+from fasthdmr._tables import format_rows, plus_minus
 from fasthdmr.dictionary import Subspace
 from fasthdmr.hdmr import HDMR
 from fasthdmr.span_plan import MAX_JOINT_COLUMNS, SpanPlan, plan_spans, screen_pairs, screened_rows
@@ -70,7 +70,7 @@ class ResultDict(dict[str, Any]):
             total = (None, None) if np.isnan(self["ST"][k]) else cells("ST", k)
             rows.append((term, *(cell for name in _INDICES for cell in cells(name, k)), *total, counts[k]))
         sums = [cell for name in _INDICES for cell in cells(f"{name}_sum", ())]
-        heads = [head for name in (*_INDICES, "ST") for head in (name, "±")]
+        heads = [head for name in (*_INDICES, "ST") for head in (name, plus_minus())]
         return format_rows(("Term", *heads, "#select"), rows, [("Sum", *sums, None, None, None)])
 
 
