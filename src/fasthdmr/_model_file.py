@@ -41,7 +41,7 @@ _PICKLE = re.compile(
 UNPACK_LIMIT = 4e9
 """Bytes that the members of a skops file may unpack to."""
 
-_OBJECTS = 32  # bytes of Python objects that a byte of JSON can stand for
+_VALUE = 200  # bytes of Python objects that a bracket or comma of JSON can stand for: an empty dict and its place
 # Bytes that are unpacked at once: of deflate so many come out, of others they go in. A block of bzip2 takes 40 bytes
 # and can hold 46 MB.
 _PIECE = 4096
@@ -145,15 +145,17 @@ def _read_skops(skops_io: Any, path: Path, trust: bool) -> Any:
 def _check_archive(path: Path, limit: float) -> None:
     """Refuse a skops file whose members are encrypted, or unpack to more than the limit or than they say."""
     sizes = _read_archive(path, _declared_sizes)
-    objects = _OBJECTS * sizes["schema.json"]
-    _check_size(path, sum(sizes.values()) + objects, limit)
+    _check_size(path, sum(sizes.values()), limit)
     _read_archive(path, _check_declared)
+    schema = _read_archive(path, _schema)
+    objects = _VALUE * sum(map(schema.count, (b"{", b"[", b",")))
+    _check_size(path, sum(sizes.values()) + objects, limit)
     used: Counter[str] = Counter()
 
     def note(node: dict[str, Any]) -> None:
         used[str(node.get("file"))] += 1
 
-    _read_archive(path, lambda archive: json.loads(archive.read("schema.json"), object_hook=note))
+    _read_archive(path, lambda _: json.loads(schema, object_hook=note))
     _check_size(path, sum(size * max(1, used[name]) for name, size in sizes.items()) + objects, limit)
 
 
@@ -163,6 +165,10 @@ def _check_size(path: Path, size: float, limit: float) -> None:
             f"{path} would unpack to {size / 1e9:.3g} GB, more than the limit of {limit / 1e9:.3g} GB. "
             f"If you trust who made it, raise the limit: --unpack-limit {math.ceil(size / 1e9)}."
         )
+
+
+def _schema(archive: zipfile.ZipFile) -> bytes:
+    return archive.read("schema.json")
 
 
 def _declared_sizes(archive: zipfile.ZipFile) -> dict[str, int]:
@@ -195,6 +201,5 @@ def _read_archive(path: Path, read: Callable[[zipfile.ZipFile], T]) -> T:
 
 def _version_of_writer(path: Path, is_skops: bool) -> str | None:
     """Return the version of scikit-learn that wrote a file, None if it does not say."""
-    text = _read_archive(path, lambda archive: archive.read("schema.json")) if is_skops else path.read_bytes()
-    found = _VERSION.search(text)
+    found = _VERSION.search(_read_archive(path, _schema) if is_skops else path.read_bytes())
     return found[1].decode() if found else None
