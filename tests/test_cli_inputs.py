@@ -226,6 +226,22 @@ def test_pickles_that_hold_a_zip_file(folder):
     assert load_model(folder / "model.pkl", trust=True).n_estimators == 20
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("model.json", "object.skops holds no fitted model, but an object of type str"),
+        (b"model", "object.skops holds no fitted model, but an object of type bytes"),
+        ([boosting], "list is not supported"),
+        ({"model": 1}, "dict is not supported"),
+        (None, "NoneType is not supported"),
+        (np.zeros(3), "ndarray is not supported"),
+    ],
+)
+def test_objects_that_are_no_models(content, message, folder, capsys):
+    skops.io.dump(content, "object.skops")
+    assert message in refused(capsys, "decompose", "object.skops", "data.csv", "--trust")
+
+
 def test_links_and_what_is_no_file(folder, capsys):
     (folder / "link.skops").symlink_to("named.skops")
     (folder / "dangling.skops").symlink_to("absent")

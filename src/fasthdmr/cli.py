@@ -8,7 +8,7 @@ import json
 import warnings
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
@@ -152,6 +152,8 @@ def _demo(arguments: argparse.Namespace) -> None:
 def _decompose(arguments: argparse.Namespace) -> None:
     _check_targets(arguments.out, arguments.report, inputs=(arguments.model, arguments.data))
     model = load_model(arguments.model, trust=arguments.trust, unpack_limit=arguments.unpack_limit)
+    if isinstance(model, str | bytes | bytearray | PurePath):  # which load_forest would take for the name of a file
+        raise TypeError(f"{arguments.model} holds no fitted model, but an object of type {type(model).__name__}.")
     forest = load_forest(model)
     if arguments.target is not None and forest.n_outputs > 1:
         raise ValueError(f"--target is one column, but the model has several outputs ({forest.n_outputs}).")
