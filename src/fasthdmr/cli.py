@@ -125,7 +125,13 @@ def _decompose(arguments: argparse.Namespace) -> None:
     print(f"{forest.n_trees} trees, {X.shape[0]} rows, {X.shape[1]} variables\n")
     print(hdmr.sensitivity_)
     scores = {"R² of the components against the model": f"{hdmr.fidelity(X):.4f}"}
-    if y is not None:
+    if y is not None and forest.is_classifier:
+        warnings.warn(
+            f"The model is a classifier: its scores are not compared with the labels in {arguments.target}.",
+            UserWarning,
+            stacklevel=2,
+        )
+    elif y is not None:
         scores[f"R² of the components against {arguments.target}"] = f"{hdmr.score(X, y):.4f}"
     print("", *(f"{name}: {score}" for name, score in scores.items()), sep="\n")
     if arguments.out is not None:
