@@ -54,11 +54,10 @@ def suggests_parameters(init: Callable[P, None]) -> Callable[P, None]:
 
     @wraps(init)
     def checked(*args: P.args, **keywords: P.kwargs) -> None:
-        for name in keywords.keys() - set(known):
-            owner = init.__qualname__
-            close = get_close_matches(name, known, 1)
+        if unknown := [name for name in keywords if name not in known]:
+            close = get_close_matches(unknown[0], known, 1)
             hint = f"Did you mean {close[0]!r}?" if close else f"Parameters are {', '.join(known)}."
-            raise TypeError(f"{owner}() got an unexpected keyword argument {name!r}. {hint}")
+            raise TypeError(f"{init.__qualname__}() got an unexpected keyword argument {unknown[0]!r}. {hint}")
         init(*args, **keywords)
 
     return checked

@@ -187,7 +187,8 @@ class ArrayDictionary:
 
     def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
         """Return (1, columns in their order) times weights, (N, C)."""
-        design = np.column_stack([np.ones(len(rows)), self._columns(rows)[:, self.order]])
+        columns = self._columns(rows)
+        design = np.column_stack([np.ones(len(columns)), columns[:, self.order]])
         result: Floats = design @ weights
         return result
 
@@ -196,8 +197,8 @@ class ArrayDictionary:
         return self._columns(values)
 
     def _columns(self, values: Any) -> Floats:
-        check_names(values, self.column_names, during="decompose")
         columns = as_floats(values, "columns")
+        check_names(values, self.column_names, during="decompose")
         check_width(columns, self.n_columns, "A dictionary of columns")
         return columns
 

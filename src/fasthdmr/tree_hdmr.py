@@ -393,8 +393,7 @@ class TreeHDMR(BaseHDMR):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         members = as_members(self.estimators, None) if self.estimators is not None else []
-        tags.input_tags.allow_nan = bool(members) and all(
-            allows_nan(m) and getattr(m, "monotonic_cst", None) is None for m in members
-        )
+        accept = [allows_nan(member) and getattr(member, "monotonic_cst", None) is None for member in members]
+        tags.input_tags.allow_nan = bool(members) and all(accept)
         tags.target_tags.required = bool(not members or self.combine == "ridge" or not all(map(is_fitted, members)))
         return tags

@@ -123,8 +123,8 @@ class AnalyticModel(ABC):
         return self._derivative(as_subspace(variables, self.feature_names), self._rows(X))
 
     def _rows(self, X: Any) -> Floats:
-        check_names(X, self.feature_names, may_be_unnamed=True)
         rows = check_rows(X, self.n_features, allow_nan=False, allow_inf=False, estimator=type(self).__name__)
+        check_names(X, self.feature_names, may_be_unnamed=True)
         return np.asarray(rows, dtype=np.float64)
 
     @property
