@@ -43,7 +43,8 @@ class HDMR(BaseHDMR):
     ----------
     model : fitted estimator, callable or None
         A regressor's `predict`, a classifier's `decision_function` or else `predict_proba` (of the second class, for
-        two), or a function of X, (N, n) to (N,) or (N, K). None: y itself.
+        two), or a function of X, (N, n) to (N,) or (N, K), which gets a copy of the rows at each call and may write into
+        it. None: y itself.
     order : int
         The largest order of a component; the rest is the residual.
     interactions : list of subspaces, or None

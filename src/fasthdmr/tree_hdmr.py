@@ -58,8 +58,8 @@ class TreeHDMR(BaseHDMR):
         no more distinct values than that get one column a value.
     smooth : bool
         True: a component holds what its spans and those below hold; the model's roughness is in the residual. False:
-        all of the model's detail stays in the components. Trees are then sorted by node, else by tree. (For splines
-        and bins.)
+        all of the model's detail stays in the components, which are orthogonal to the spans below, but not to steps in
+        fewer variables. Trees are then sorted by node, else by tree. (For splines and bins.)
     combine : "auto", "sum" or "ridge"
         "sum": the models as they are, added up. "ridge": coefficients of all tree columns against y. "auto": "sum" for
         one model, "ridge" for several or None.
