@@ -106,7 +106,7 @@ def test_names_that_several_variables_have():
 
 
 def test_the_names_of_a_model_are_those_of_the_rows():
-    for hdmr in (HDMR(MODEL), TreeHDMR(MODEL), KernelHDMR(SVR(kernel="linear").fit(X, y))):
+    for hdmr in (HDMR(MODEL), HDMR(load_forest(MODEL)), TreeHDMR(MODEL), KernelHDMR(SVR(kernel="linear").fit(X, y))):
         with pytest.raises(ValueError, match=r"names should match.*expected \['age'.*got \['s5'"):
             hdmr.fit(TURNED)
         hdmr.fit(X.to_numpy())  # without names, which then are those of the model
@@ -140,7 +140,7 @@ def test_rows_of_closed_forms():
     f = analytic.Ishigami()
     rows = f.sample(5, 0)
     named = pd.DataFrame(rows, columns=["x1", "x0", "x2"])
-    for call in (f, lambda X: f.derivative(0, X)):
+    for call in (f, lambda X: f.derivative(0, X), lambda X: inspection.dgsm(f, X).values):
         with pytest.raises(ValueError, match="same order"):
             call(named)
         assert_close(call(pd.DataFrame(rows, columns=["a", "b", "c"])), call(rows))
@@ -162,6 +162,13 @@ def test_columns_of_dictionaries():
 def test_the_names_of_a_problem_are_those_of_the_rows():
     with pytest.raises(ValueError, match="same order as they were in the problem"):
         salib.analyze({"names": list(X.columns)}, TURNED, y, K=1)
+
+
+def test_names_given_beside_a_frame_are_in_its_order():
+    with pytest.raises(ValueError, match="same order as they were in this call, as feature_names"):
+        inspection.partial_dependence(MODEL, X, "bmi", feature_names=list(TURNED.columns))
+    given = inspection.partial_dependence(MODEL, X, "body", feature_names=["years", "body", "pressure", "fat"])
+    assert_close(given.average, inspection.partial_dependence(MODEL, X, "bmi").average)
 
 
 def test_what_is_no_row_cannot_be_explained():

@@ -43,3 +43,8 @@ def allows_nan(model: Any) -> bool:
     if isinstance(model, Forest):
         return model.allow_nan
     return hasattr(model, "__sklearn_tags__") and bool(get_tags(model).input_tags.allow_nan)
+
+
+def names_of(model: Any) -> Any:
+    """Return the names of the variables that a model was fitted to, None where it has none."""
+    return model.feature_names if isinstance(model, Forest) else getattr(model, "feature_names_in_", None)

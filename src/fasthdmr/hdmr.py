@@ -12,7 +12,7 @@ from scipy.sparse import csc_array
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted
 
-from fasthdmr._models import allows_nan, is_scored, kind_of_model
+from fasthdmr._models import allows_nan, is_scored, kind_of_model, names_of
 from fasthdmr._numbers import check_numbers
 from fasthdmr._optional import find
 from fasthdmr._progress import rows_progress
@@ -43,8 +43,8 @@ class HDMR(BaseHDMR):
     ----------
     model : fitted estimator, callable or None
         A regressor's `predict`, a classifier's `decision_function` or else `predict_proba` (of the second class, for
-        two), or a function of X, (N, n) to (N,) or (N, K), which gets a copy of the rows at each call and may write into
-        it. None: y itself.
+        two), or a function of X, (N, n) to (N,) or (N, K), which gets a copy of the rows at each call and may write
+        into it. None: y itself.
     order : int
         The largest order of a component; the rest is the residual.
     interactions : list of subspaces, or None
@@ -147,7 +147,7 @@ class HDMR(BaseHDMR):
         self._is_scored = self.model is not None and is_scored(self.model)
         X, y = self._check_data(X, y, numeric=True, needed_for=needed_for)
         weights = check_weights(sample_weight, X)
-        given, of_model = getattr(self, "feature_names_in_", None), getattr(self.model, "feature_names_in_", None)
+        given, of_model = getattr(self, "feature_names_in_", None), names_of(self.model)
         check_model_names(given, of_model)
         names = of_model if given is None else given
         self.feature_names_ = tuple(f"x{i}" for i in range(X.shape[1])) if names is None else tuple(map(str, names))

@@ -13,6 +13,7 @@ from sklearn.utils import check_array, check_scalar
 
 from fasthdmr._numbers import as_floats, check_numbers
 from fasthdmr._tables import Table
+from fasthdmr._validation import check_names
 from fasthdmr._weights import check_weights
 from fasthdmr.analytic.base import AnalyticModel
 from fasthdmr.dictionary import Subspace, as_subspace
@@ -138,6 +139,7 @@ def _derivative(
 ) -> tuple[Derivative, dict[Subspace, Floats] | None]:
     """Return how to differentiate at the rows, and the steps where that takes differences."""
     if isinstance(model, AnalyticModel):
+        check_names(X, model.feature_names, may_be_unnamed=True)
         return lambda u: model.derivative(u, rows), None
     if step is not None:
         check_scalar(step, "step", (int, float), min_val=0, include_boundaries="neither")

@@ -13,6 +13,7 @@ from scipy.stats.mstats import mquantiles
 from sklearn.utils import _safe_indexing, check_array
 
 from fasthdmr._numbers import as_floats, check_numbers, check_rows_are_there, holds_text
+from fasthdmr._validation import check_names, column_names
 from fasthdmr.dictionary import as_subspace, as_variables
 
 
@@ -143,6 +144,8 @@ def _names(X: Any, feature_names: Sequence[str] | None) -> tuple[str, ...]:
         raise ValueError(f"feature_names has {len(names)} names, but X has {n_features} columns.")
     if len(set(names)) != len(names):
         raise ValueError("feature_names should not contain duplicates.")
+    if set(names) == set(column_names(X) or ()):
+        check_names(X, names, during="this call, as feature_names")
     return names
 
 
