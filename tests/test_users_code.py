@@ -143,6 +143,17 @@ def test_frames_of_the_callers_are_not_written_to():
     assert np.array_equal(frame, X)
 
 
+def test_functions_may_return_the_same_array_at_each_call():
+    buffer = np.empty(len(X))
+
+    def reusing(rows):
+        buffer[:] = function(rows)
+        return buffer
+
+    for diagnose in (inspection.pd_sensitivity, inspection.dgsm):
+        assert_close(diagnose(reusing, X).S, diagnose(function, X).S)
+
+
 CLASSIFIERS = {
     "boosting": TreeHDMR(GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, LABELS)),
     "forest": TreeHDMR(RandomForestClassifier(5, max_depth=3, random_state=0).fit(X, LABELS)),

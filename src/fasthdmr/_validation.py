@@ -105,15 +105,13 @@ def check_rows(
     array([[1., 2.],
            [3., 4.]])
     """
-    check_numbers(X, "X")
-    check_names(X, feature_names)
-    rows: NDArray[Any] = (
-        X
-        if _is_plain(X)
-        else check_array(
+    rows: NDArray[Any] = X
+    if not _is_plain(X):
+        check_numbers(X, "X")
+        check_names(X, feature_names)
+        rows = check_array(
             X, dtype=[np.float64, np.float32], ensure_all_finite=False, estimator=estimator, input_name="X"
         )
-    )
     if rows.shape[1] != n_features:
         raise ValueError(
             f"X has {rows.shape[1]} features, but {estimator} is expecting {n_features} features as input."

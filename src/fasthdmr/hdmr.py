@@ -273,7 +273,8 @@ class Output:
         function = getattr(self.model, self.method) if self.method else self.model
         found = function(self._as_fitted(X))
         check_numbers(found, "the model's output", remedy="Pass a function of X that returns numbers.")
-        values = check_array(found, ensure_2d=False, dtype=np.float64, input_name="the model's output")
+        # A copy: a function may return the same array at each call, with other values.
+        values = check_array(found, ensure_2d=False, dtype=np.float64, copy=True, input_name="the model's output")
         if values.shape[0] != len(X) or values.ndim > 2:
             raise ValueError(
                 f"The model's output must have shape (N,) or (N, K), got {values.shape} for {len(X)} rows."
