@@ -125,7 +125,7 @@ def _decompose(arguments: argparse.Namespace) -> None:
     print(f"{forest.n_trees} trees, {X.shape[0]} rows, {X.shape[1]} variables\n")
     print(hdmr.sensitivity_)
     scores = {"R² of the components against the model": f"{hdmr.fidelity(X):.4f}"}
-    if y is not None and forest.is_classifier:
+    if arguments.target is not None and forest.is_classifier:
         warnings.warn(
             f"The model is a classifier: its scores are not compared with the labels in {arguments.target}.",
             UserWarning,
@@ -172,7 +172,7 @@ def _numbers_as_text(values: Any) -> str:
 
 
 def _read_rows(path: Path, forest: Any, target: str | None) -> tuple[Any, Any]:
-    """Return the model's variables as a frame, and the target if there is one."""
+    """Return the model's variables as a frame, and the target if there is one that is no label."""
     pandas = require("pandas", extra="cli")
     try:
         with warnings.catch_warnings():
@@ -194,7 +194,9 @@ def _read_rows(path: Path, forest: Any, target: str | None) -> tuple[Any, Any]:
     if len(names) != forest.n_features:
         raise ValueError(f"{path} has {len(names)} variables ({', '.join(names)}), the model {forest.n_features}.")
     X = _numbers(frame[list(names)], path, allow_nan=forest.allow_nan)
-    return X, None if target is None else _numbers(frame[[target]], path, allow_nan=False)[target].to_numpy()
+    if target is None or forest.is_classifier:
+        return X, None
+    return X, _numbers(frame[[target]], path, allow_nan=False)[target].to_numpy()
 
 
 def _numbers(frame: Any, path: Path, *, allow_nan: bool) -> Any:
