@@ -26,6 +26,10 @@ _FIELDS = {
     "weighted_n_node_samples": ("weighted_n_node_samples", np.float64),
 }
 _BATCH = 1 << 14  # nodes copied at a time: few calls for many small trees, no second copy of large ones
+_INCONSISTENT = (
+    "The trees of this {} do not fit together: {}. With warm_start=True it was fitted to other targets or classes "
+    "than before; fit it anew."
+)
 
 LeafValues = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
@@ -179,12 +183,6 @@ def _trees(
         output_names=output_names,
         is_classifier=hasattr(model, "classes_"),
     )
-
-
-_INCONSISTENT = (
-    "The trees of this {} do not fit together: {}. With warm_start=True it was fitted to other targets or classes "
-    "than before; fit it anew."
-)
 
 
 def _first_other(trees: list[Any], shape: tuple[int, int]) -> str:
