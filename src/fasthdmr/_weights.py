@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _check_sample_weight
 
+from fasthdmr._numbers import check_numbers
+
 
 def check_weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64] | None:
     """Return weights as a contiguous float64 array, or None for equal ones.
@@ -24,7 +26,7 @@ def check_weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64] | 
     Raises
     ------
     ValueError
-        If weights are negative, not finite, all zero, or of another number than rows.
+        If weights are negative, not finite, all zero, no numbers, or of another number than rows.
 
     Examples
     --------
@@ -33,6 +35,7 @@ def check_weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64] | 
     """
     if sample_weight is None:
         return None
+    check_numbers(sample_weight, "sample_weight")
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if not weights.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")

@@ -160,7 +160,13 @@ def _decompose(arguments: argparse.Namespace) -> None:
     X, y = read_rows(arguments.data, forest, arguments.target)
     hdmr = TreeHDMR(forest, order=arguments.order).fit(X)
     scores = {"R² of the components against the model": f"{hdmr.fidelity(X):.4f}"}
-    if y is not None:
+    if arguments.target is not None and forest.is_classifier:
+        warnings.warn(
+            f"The model is a classifier: its scores are not compared with the labels in {arguments.target}.",
+            UserWarning,
+            stacklevel=2,
+        )
+    elif y is not None:
         scores[f"R² of the components against {arguments.target}"] = f"{hdmr.score(X, y):.4f}"
     written = {} if arguments.out is None else _table_and_pictures(hdmr, arguments.out)
     page = {} if arguments.report is None else {arguments.report: _page(arguments, model, hdmr, X, scores)}

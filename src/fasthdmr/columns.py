@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 
 from fasthdmr import _core
+from fasthdmr._numbers import check_numbers
 from fasthdmr._threads import n_threads, one_blas_thread
+from fasthdmr._validation import column_names
 from fasthdmr._weights import check_weights
 from fasthdmr.decomposition import Decomposition, assemble
 from fasthdmr.dictionary import ArrayDictionary, as_subspace
@@ -103,13 +105,14 @@ def decompose(
     >>> bool(np.allclose(result.intercept + result.evaluate(columns).sum(axis=1), columns @ [1, 1, 0, 0, 1]))
     True
     """
+    check_numbers(columns, "columns")
     matrix = check_array(columns, dtype=[np.float64, np.float32], input_name="columns")
     names, labels = _subspaces(subspaces, matrix.shape[1], feature_names)
     weights = check_weights(sample_weight, matrix)
     if (coef is None) == (y is None):
         raise ValueError("Give either coef or y: the coefficients of the columns, or values to fit them to.")
     threads = n_threads(n_jobs)
-    dictionary = ArrayDictionary(labels)
+    dictionary = ArrayDictionary(labels, column_names(columns))
     constants = _constants(matrix, dictionary.constant)
     ordered = matrix[:, dictionary.order]
     total = float(len(matrix)) if weights is None else float(weights.sum())
@@ -121,6 +124,7 @@ def decompose(
         return result
 
     if coef is not None:
+        check_numbers(coef, "coef")
         beta = check_array(np.asarray(coef), ensure_2d=False, dtype=np.float64, input_name="coef")
         if beta.shape[:1] != (matrix.shape[1],) or beta.ndim > 2:
             raise ValueError(
@@ -131,6 +135,7 @@ def decompose(
         betas = [np.concatenate([[b[dictionary.constant] @ constants], b[dictionary.order]]) for b in beta.T]
         measure = triangle(None)
     else:
+        check_numbers(y, "y")
         target = check_array(np.asarray(y), ensure_2d=False, dtype=np.float64, input_name="y")
         check_consistent_length(matrix, target)
         several = target.ndim == 2

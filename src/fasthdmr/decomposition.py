@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array, eye_array
 
-from fasthdmr.dictionary import Dictionary, ExtendedDictionary, Subspace, TreeDictionary
+from fasthdmr._validation import take_columns
+from fasthdmr.dictionary import ArrayDictionary, Dictionary, ExtendedDictionary, Subspace, TreeDictionary
 from fasthdmr.fourier import FourierSeries, project
 from fasthdmr.hierarchy import Solution
 from fasthdmr.sample import Sample
@@ -48,12 +49,22 @@ class Component:
     bounds : ndarray of shape (|u|, 2) or None
         From where to where each variable is worth plotting: the 1st and 99th percentile of the fitted rows, or of
         the law of a closed form.
+    arguments : tuple of str
+        The names in the order in which the component takes its variables: that in which it was asked for.
+        ``component(("s5", "bmi"))`` takes s5 first, though s5 is the later column, and so the second of `names`.
+
+    Notes
+    -----
+    Rows without names go by position. Of data frames, and Series with a name, the names have to be the `arguments`, in
+    any order; a component of variables without names, x0, x1 and so on, takes frames with other names by position.
     """
 
     subspace: Subspace
     names: tuple[str, ...]
     variance: float | Floats
     bounds: Floats | None
+    arguments: tuple[str, ...]
+    _order: tuple[int, ...] | None  # of the arguments, to make them those of the subspace; None: they are other columns
     _source: Source
     _uncertainty: Uncertainty | None = None
 
@@ -62,9 +73,9 @@ class Component:
 
         Parameters
         ----------
-        values : array-like of shape (N, |u|), or (N,) for one variable
-            Values of the variables of the subspace, in its order. (For `fasthdmr.decompose`: the columns of the
-            dictionary, (N, b).)
+        values : array-like or data frame of shape (N, |u|), or (N,) for one variable
+            Values of the variables, in the order of `arguments`; of a data frame by name. (For `fasthdmr.decompose`:
+            the columns of the dictionary, (N, b).)
 
         Returns
         -------
@@ -72,8 +83,8 @@ class Component:
 
         Raises
         ------
-        ValueError
-            If `values` has another number of columns.
+        ValueError, TypeError
+            If `values` has another number of columns or other names, or holds anything but numbers.
         """
         return self._source.component_at(self.subspace, self._columns(values))
 
@@ -85,7 +96,7 @@ class Component:
 
         Parameters
         ----------
-        values : array-like of shape (N,) or (N, 1)
+        values : array-like or data frame of shape (N,) or (N, 1)
 
         Returns
         -------
@@ -93,8 +104,8 @@ class Component:
 
         Raises
         ------
-        ValueError
-            If the component is of several variables, or its measure is no sample of rows.
+        ValueError, TypeError
+            If the component is of several variables, or its measure is no sample of rows; as for a call.
 
         Examples
         --------
@@ -130,7 +141,7 @@ class Component:
         Returns
         -------
         FourierSeries
-            Callable on (N,) values.
+            Callable on (N,) values, of a data frame by name.
 
         Raises
         ------
@@ -140,14 +151,19 @@ class Component:
         marginal = self._source.marginal(self.subspace[0]) if len(self.subspace) == 1 else None
         if marginal is None:
             raise ValueError(f"Only a component of one variable has a Fourier series, got {' '.join(self.names)}.")
-        return project(self, *marginal, degree)
+        return replace(project(self, *marginal, degree), name=self.names[0])
 
-    def _columns(self, values: ArrayLike) -> Floats:
-        columns = np.asarray(values, dtype=np.float64)
-        return columns[:, None] if columns.ndim == 1 and len(self.subspace) == 1 else columns
+    def _columns(self, values: Any) -> Any:
+        """Return values in the order of the subspace; other shapes as they are, for whom they go to to refuse."""
+        if self._order is None:
+            return values
+        columns = take_columns(values, self.arguments, repr(self))
+        if columns.ndim == 1 and len(self.subspace) == 1:
+            return columns[:, None]
+        return columns[:, list(self._order)] if columns.shape[1:] == (len(self.subspace),) else columns
 
     def __repr__(self) -> str:
-        return f"Component({' '.join(self.names)})"
+        return f"Component({' '.join(self.arguments)})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -206,21 +222,22 @@ class Decomposition:
         """The component functions, in the order of `subspaces`."""
         return [self._component(u) for u in self.subspaces]
 
-    def component(self, subspace: Subspace) -> Component:
-        """Return the component function of a subspace that is kept.
+    def component(self, variables: Sequence[int]) -> Component:
+        """Return the component function of a subspace that is kept; it takes the variables in the order given.
 
         Raises
         ------
         ValueError
             If there is none.
         """
+        subspace = tuple(sorted(variables))
         if subspace not in self.subspaces:
             names = " ".join(self.feature_names[i] for i in subspace)
             raise ValueError(
                 f"There is no component for {subspace} ({names}): the black box has no term that depends on exactly "
                 "these variables, or `order` or `interactions` leave it out. The ones that exist are in subspaces_."
             )
-        return self._component(subspace)
+        return self._component(variables)
 
     def evaluate(self, rows: Any, n_threads: int = 1) -> Floats:
         """Return the component functions at rows, (N, C) or (N, C, K)."""
@@ -275,7 +292,8 @@ class Decomposition:
         """Return the sampled values of a variable and their weights, each (S,), or None without a sample."""
         return None if self.sample is None else (self.sample.rows[:, variable], self.sample.weights)
 
-    def _component(self, subspace: Subspace) -> Component:
+    def _component(self, variables: Sequence[int]) -> Component:
+        subspace = tuple(sorted(variables))
         variances = [
             s.variance[s.subspaces.index(subspace)] if subspace in s.subspaces else 0.0 for s in self.solutions
         ]
@@ -284,6 +302,8 @@ class Decomposition:
             tuple(self.feature_names[i] for i in subspace),
             self._by_output(variances),
             None if self.sample is None else self.sample.bounds[list(subspace)],
+            tuple(self.feature_names[i] for i in variables),
+            None if isinstance(self.dictionary, ArrayDictionary) else tuple(map(variables.index, subspace)),
             self,
             self.sensitivity.uncertainty,
         )

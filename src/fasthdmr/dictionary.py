@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from fasthdmr import _core
+from fasthdmr._numbers import as_floats
+from fasthdmr._validation import check_names
 from fasthdmr.forest import Forest, Sorting
 
 Floats = NDArray[np.float64]
@@ -169,10 +171,13 @@ class ArrayDictionary:
     ----------
     subspaces : sequence of tuple of int
         One a column.
+    column_names : tuple of str or None
+        What the columns are called; frames of them must have these names.
     """
 
-    def __init__(self, subspaces: Sequence[Subspace]) -> None:
+    def __init__(self, subspaces: Sequence[Subspace], column_names: tuple[str, ...] | None = None) -> None:
         self.n_columns = len(subspaces)
+        self.column_names = column_names
         self.constant = [j for j, u in enumerate(subspaces) if not u]
         self.order = sorted((j for j, u in enumerate(subspaces) if u), key=lambda j: (len(subspaces[j]), subspaces[j]))
         distinct = sorted({u for u in subspaces if u}, key=lambda u: (len(u), u))
@@ -182,14 +187,20 @@ class ArrayDictionary:
 
     def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
         """Return (1, columns in their order) times weights, (N, C)."""
-        design = np.column_stack([np.ones(len(rows)), np.asarray(rows, dtype=np.float64)[:, self.order]])
+        columns = self._columns(rows)
+        design = np.column_stack([np.ones(len(columns)), columns[:, self.order]])
         result: Floats = design @ weights
         return result
 
-    def embed(self, subspace: Subspace, values: Floats) -> Floats:
+    def embed(self, subspace: Subspace, values: Any) -> Floats:
         """Return the values, which are columns of the dictionary already."""
-        check_width(values, self.n_columns, "A component of a dictionary of columns")
-        return values
+        return self._columns(values)
+
+    def _columns(self, values: Any) -> Floats:
+        columns = as_floats(values, "columns")
+        check_names(values, self.column_names, during="decompose")
+        check_width(columns, self.n_columns, "A dictionary of columns")
+        return columns
 
 
 def embed(subspace: Sequence[int], values: Floats, n_features: int) -> Floats:
@@ -223,27 +234,49 @@ def as_subspace(variables: Any, feature_names: Sequence[str], *, what: str = "su
     Raises
     ------
     ValueError
-        If a variable does not exist or is named twice.
+        If a variable does not exist, is named twice, or by a name that several have.
+    TypeError
+        If it is neither a number nor a name.
 
     Examples
     --------
     >>> as_subspace(["b", 0], ["a", "b"])
     (0, 1)
     """
+    return tuple(sorted(as_variables(variables, feature_names, what=what)))
+
+
+def as_variables(variables: Any, feature_names: Sequence[str], *, what: str = "subspace") -> tuple[int, ...]:
+    """Return the column indices of variables given by index or by name, in the order in which they are given.
+
+    As `as_subspace`, but for the order.
+
+    Examples
+    --------
+    >>> as_variables(["b", 0], ["a", "b"])
+    (1, 0)
+    """
     if isinstance(variables, str) or not np.iterable(variables):
         variables = [variables]
     names = list(feature_names)
-    result = []
-    for variable in variables:
-        if isinstance(variable, str):
-            if variable not in names:
-                raise ValueError(f"{what} names {variable!r}, which is not one of the variables {names}.")
-            result.append(names.index(variable))
-        else:
-            number = as_int(variable)
-            if not 0 <= number < len(names):
-                raise ValueError(f"{what} has the variable {number}, but there are {len(names)}, from 0.")
-            result.append(number)
+    result = tuple(_number(variable, names, what) for variable in variables)
     if len(set(result)) < len(result):
         raise ValueError(f"{what} names a variable twice: {variables!r}.")
-    return tuple(sorted(result))
+    return result
+
+
+def _number(variable: Any, names: list[str], what: str) -> int:
+    """Return the index of one variable."""
+    if isinstance(variable, str):
+        if names.count(variable) > 1:
+            raise ValueError(f"{what} names {variable!r}, which several variables are called. Give its index.")
+        if variable not in names:
+            raise ValueError(f"{what} names {variable!r}, which is not one of the variables {names}.")
+        return names.index(variable)
+    try:
+        number = as_int(variable)
+    except TypeError:
+        raise TypeError(f"{what} gives variables by index or name, got {variable!r}.") from None
+    if not 0 <= number < len(names):
+        raise ValueError(f"{what} has the variable {number}, but there are {len(names)}, from 0.")
+    return number

@@ -66,6 +66,8 @@ class Forest:
         Whether the model accepts missing values.
     feature_names, output_names : tuple of str or None
         Names of the variables, and of the outputs where there are several.
+    is_classifier : bool
+        Whether it is fitted to class labels: its outputs are scores or probabilities.
 
     Examples
     --------
@@ -86,6 +88,7 @@ class Forest:
     allow_nan: bool = False
     feature_names: tuple[str, ...] | None = None
     output_names: tuple[str, ...] | None = None
+    is_classifier: bool = False
 
     @property
     def n_trees(self) -> int:

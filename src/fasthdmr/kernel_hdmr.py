@@ -10,7 +10,9 @@ from scipy.linalg import solve_triangular
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from fasthdmr._models import is_scored
 from fasthdmr._threads import n_threads, one_blas_thread
+from fasthdmr._validation import check_model_names, suggests_parameters
 from fasthdmr._weights import check_weights
 from fasthdmr.base import BaseHDMR, variance_of
 from fasthdmr.decomposition import assemble
@@ -81,6 +83,7 @@ class KernelHDMR(BaseHDMR):
 
     n_jobs = None
 
+    @suggests_parameters
     def __init__(
         self, estimator: Any, *, order: int | None = None, measure: Any = "empirical", normalise: str = "output"
     ) -> None:
@@ -122,7 +125,9 @@ class KernelHDMR(BaseHDMR):
         if not new:
             check_count(read_machine(self.estimator))  # before anything is done to X
         needed_for = "normalise='data'" if self.normalise == "data" else "a machine that is not fitted" if new else ""
-        X, y = self._check_data(X, y, numeric=self.normalise == "data", needed_for=needed_for)
+        self._is_scored = is_scored(self.estimator)
+        numeric = self.normalise == "data"
+        X, y = self._check_data(X, y, numeric=numeric, needed_for=needed_for, labels=self._is_scored)
         weights = check_weights(sample_weight, X)
         self.estimator_ = fit_member(self.estimator, X, y, weights) if new else self.estimator
         machine = read_machine(self.estimator_)
@@ -206,11 +211,7 @@ class KernelHDMR(BaseHDMR):
             )
         given = getattr(self, "feature_names_in_", None)
         names = None if given is None else tuple(map(str, given))
-        if names is not None and machine.feature_names is not None and names != machine.feature_names:
-            raise ValueError(
-                "The feature names should match those that were passed during fit of the machine: "
-                f"expected {list(machine.feature_names)}, got {list(names)}."
-            )
+        check_model_names(names, machine.feature_names)
         return names or machine.feature_names or tuple(f"x{i}" for i in range(X.shape[1]))
 
     def __sklearn_tags__(self) -> Tags:

@@ -122,7 +122,7 @@ def fold_numbers(cv: Any, X: Any, y: Any) -> tuple[NDArray[np.int64] | None, int
         return None, int(cv)
     if not hasattr(cv, "split") and not isinstance(cv, Iterable):
         raise ValueError(f"cv must be an int, a splitter or an iterable of (train, test) splits, got {cv!r}.")
-    splits = list(cv.split(X, y) if hasattr(cv, "split") else cv)
+    splits = list(cv.split(np.array(X), np.array(y)) if hasattr(cv, "split") else cv)
     fold = np.full(n_samples, -1, dtype=np.int64)
     seen = 0
     for k, (_, test) in enumerate(splits):

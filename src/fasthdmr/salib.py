@@ -15,8 +15,10 @@ from scipy import stats
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
+from fasthdmr._numbers import check_numbers
 from fasthdmr._optional import require
 from fasthdmr._tables import format_rows, plus_minus
+from fasthdmr._validation import check_names
 from fasthdmr.dictionary import Subspace
 from fasthdmr.hdmr import HDMR
 from fasthdmr.span_plan import MAX_JOINT_COLUMNS, SpanPlan, plan_spans, screen_pairs, screened_rows
@@ -152,6 +154,9 @@ def analyze(
     >>> Si["Term"]
     ['x1', 'x2', 'x3', 'x1/x2', 'x1/x3', 'x2/x3']
     """
+    check_numbers(X, "X")
+    check_numbers(Y, "Y")
+    check_names(X, tuple(map(str, problem["names"])), during="the problem", may_be_unnamed=True)
     rows = check_array(X, dtype=np.float64, input_name="X")
     values = column_or_1d(check_array(Y, ensure_2d=False, dtype=np.float64, input_name="Y"))
     check_consistent_length(rows, values)

@@ -11,13 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags, check_array
 
 from fasthdmr import _core
+from fasthdmr._models import allows_nan, is_scored
 from fasthdmr._progress import rows_progress
 from fasthdmr._threads import n_threads, one_blas_thread
+from fasthdmr._validation import suggests_parameters
 from fasthdmr._weights import check_weights
 from fasthdmr.base import BaseHDMR, variance_of
 from fasthdmr.decomposition import assemble
 from fasthdmr.dictionary import Dictionary, Subspace, TreeDictionary
-from fasthdmr.forest import Forest, Sorting
+from fasthdmr.forest import Sorting
 from fasthdmr.hierarchy import Solution, solve
 from fasthdmr.members import as_members, fit_members, is_fitted, load_members, variable_names
 from fasthdmr.product import Kept, solve_product
@@ -56,8 +58,8 @@ class TreeHDMR(BaseHDMR):
         no more distinct values than that get one column a value.
     smooth : bool
         True: a component holds what its spans and those below hold; the model's roughness is in the residual. False:
-        all of the model's detail stays in the components. Trees are then sorted by node, else by tree. (For splines
-        and bins.)
+        all of the model's detail stays in the components, which are orthogonal to the spans below, but not to steps in
+        fewer variables. Trees are then sorted by node, else by tree. (For splines and bins.)
     combine : "auto", "sum" or "ridge"
         "sum": the models as they are, added up. "ridge": coefficients of all tree columns against y. "auto": "sum" for
         one model, "ridge" for several or None.
@@ -135,6 +137,7 @@ class TreeHDMR(BaseHDMR):
     (True, 0.0)
     """
 
+    @suggests_parameters
     def __init__(
         self,
         estimators: Any = None,
@@ -206,7 +209,9 @@ class TreeHDMR(BaseHDMR):
         }
         numeric = ridge or self.normalise == "data"
         needed_for = next((reason for reason, applies in reasons.items() if applies), "")
-        X, y = self._check_data(X, y, numeric=numeric, needed_for=needed_for)
+        labels = any(map(is_scored, members))
+        self._is_scored = labels and not ridge
+        X, y = self._check_data(X, y, numeric=numeric, needed_for=needed_for, labels=labels)
         weights = check_weights(sample_weight, X)
         started = time.perf_counter()
         self.estimators_ = fit_members(members, X, y, weights, verbose=self.verbose)
@@ -388,14 +393,7 @@ class TreeHDMR(BaseHDMR):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         members = as_members(self.estimators, None) if self.estimators is not None else []
-        tags.input_tags.allow_nan = bool(members) and all(_allows_nan(member) for member in members)
+        accept = [allows_nan(member) and getattr(member, "monotonic_cst", None) is None for member in members]
+        tags.input_tags.allow_nan = bool(members) and all(accept)
         tags.target_tags.required = bool(not members or self.combine == "ridge" or not all(map(is_fitted, members)))
         return tags
-
-
-def _allows_nan(member: Any) -> bool:
-    if isinstance(member, Forest):
-        return member.allow_nan
-    if not hasattr(member, "__sklearn_tags__"):
-        return False
-    return bool(member.__sklearn_tags__().input_tags.allow_nan) and getattr(member, "monotonic_cst", None) is None

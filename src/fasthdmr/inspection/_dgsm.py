@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_scalar
 
+from fasthdmr._numbers import as_floats, check_numbers
 from fasthdmr._tables import Table
+from fasthdmr._validation import check_names
 from fasthdmr._weights import check_weights
 from fasthdmr.analytic.base import AnalyticModel
 from fasthdmr.dictionary import Subspace, as_subspace
@@ -103,6 +105,7 @@ def dgsm(
     >>> dgsm(f, subspaces=[0, 1, (0, 1)]).S
     array([0.4, 0.4, 0.2])
     """
+    check_numbers(X, "X")
     rows = None if X is None else check_array(X, dtype=np.float64, input_name="X")
     if rows is None and not isinstance(model, AnalyticModel):
         raise ValueError("X is needed: only the functions in fasthdmr.analytic have a law of their own.")
@@ -127,7 +130,7 @@ def dgsm(
 def _mean_square(derivative: Floats, own: Floats, weight: Any, row_weights: Floats | None) -> float:
     squares = derivative**2
     if weight is not None:
-        squares = squares * np.broadcast_to(np.asarray(weight(own), dtype=np.float64), squares.shape)
+        squares = squares * np.broadcast_to(as_floats(weight(own), "weights"), squares.shape)
     return float(np.average(squares, weights=row_weights))
 
 
@@ -136,6 +139,7 @@ def _derivative(
 ) -> tuple[Derivative, dict[Subspace, Floats] | None]:
     """Return how to differentiate at the rows, and the steps where that takes differences."""
     if isinstance(model, AnalyticModel):
+        check_names(X, model.feature_names, may_be_unnamed=True)
         return lambda u: model.derivative(u, rows), None
     if step is not None:
         check_scalar(step, "step", (int, float), min_val=0, include_boundaries="neither")
