@@ -92,9 +92,10 @@ def test_exponent_from_the_sum():
 
 
 def test_simulated_tail():
-    law = Simulated(np.arange(1.0, 100.0), 1e-9)
+    law = Simulated(np.arange(1.0, 100.0), 1e-9, 1e-11)
     assert law.sf(1000.0) == 0.01 and law.sf(-5.0) == 1.0
-    assert law.sf(99.0) == law.sf(99.0 + 1e-12) == 0.02
+    assert law.sf(99.0) == law.sf(99.0 + 1e-12) == law.sf(99.0 + 1.9e-9) == 0.02
+    assert law.sf(99.0 + 2.1e-9) == 0.01
 
 
 def share_rejected(law, values, level):

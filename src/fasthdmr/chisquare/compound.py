@@ -130,7 +130,10 @@ class CompoundPoisson:
         total = float(self.rates @ self.jumps) + statistic - self.mean  # of the jumps
         if total <= 0:
             return 1.0
-        step = (total + _REACH * (self.sd + self.jumps.max())) / _POINTS
+        reach = _REACH * (self.sd + self.jumps.max())
+        if total > _POINTS * reach:  # far below the smallest number
+            return 0.0
+        step = (total + reach) / _POINTS
         rates = self._on_lattice(step)
         x = np.arange(_POINTS) * step
         first = round(total / step)
