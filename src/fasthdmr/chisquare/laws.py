@@ -184,7 +184,11 @@ def law_of_hdmr(moments: Moments, inverse: Inverse, p: NDArray[np.float64] | Non
         law = PoissonPairs(n, k)
         candidates.append(_candidate(law, 2 * k / n * math.sqrt(mean), 1 / math.sqrt(mean), sd, third))
         return _nearest(candidates)
-    return _nearest([*_continuous(moments, variance, third), *_compound(inverse, n, p)])
+    continuous = _continuous(moments, variance, third)
+    nearest = _nearest([*continuous, *_compound(inverse, n, p)])
+    if isinstance(nearest.law, CompoundPoisson):  # its roughness takes as long as all the rest
+        nearest = _nearest([*continuous, Candidate(nearest.law, nearest.error + nearest.law.roughness())])
+    return nearest
 
 
 def _compound(inverse: Inverse, n: int, p: NDArray[np.float64] | None) -> list[Candidate]:
