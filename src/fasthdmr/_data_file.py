@@ -15,7 +15,7 @@ from fasthdmr._optional import require
 
 
 def read_rows(path: Path, forest: Any, target: str | None) -> tuple[Any, Any]:
-    """Return the model's variables as a frame, and the target if there is one.
+    """Return the model's variables as a frame, and the target if there is one that is no label.
 
     Parameters
     ----------
@@ -57,7 +57,8 @@ def read_rows(path: Path, forest: Any, target: str | None) -> tuple[Any, Any]:
     if len(names) != forest.n_features:
         raise ValueError(f"{path} has {len(names)} variables ({', '.join(names)}), the model {forest.n_features}.")
     X = _numbers(frame[list(names)], path, allow_nan=forest.allow_nan)
-    y = None if target is None else _numbers(frame[[target]], path, allow_nan=False)[target].to_numpy()
+    is_read = target is not None and not forest.is_classifier  # labels are not compared with scores
+    y = None if not is_read else _numbers(frame[[target]], path, allow_nan=False)[target].to_numpy()
     if frame.iloc[:, -1].isna().any():
         _check_lengths(source, path, len(header))
     return X, y
