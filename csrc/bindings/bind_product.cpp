@@ -63,8 +63,10 @@ void bind_product(py::module_& m) {
         .def_static("_make", &make_trees, py::arg("forests"), py::arg("output"), py::arg("factors"),
                     py::arg("marginals"))
         .def_property_readonly("mean", &ProductTrees::mean)
-        .def("total_variance", &total_variance, py::arg("known"), py::arg("variances"), py::arg("n_threads"),
-             py::call_guard<py::gil_scoped_release>());
+        .def("total_variance",
+             [](const ProductTrees& trees, const std::vector<Subspace>& known, const std::vector<double>& variances,
+                int n_threads) { return total_variance(trees, known, variances, n_threads); },
+             py::arg("known"), py::arg("variances"), py::arg("n_threads"), py::call_guard<py::gil_scoped_release>());
     bind_class<ProductComponents>(m, "ProductComponents")
         .def_static("_make",
                     [](const ProductTrees& trees, index order, const std::optional<std::vector<Subspace>>& chosen,

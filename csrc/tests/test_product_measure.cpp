@@ -259,4 +259,22 @@ TEST(too_many_subspaces_are_refused) {
     CHECK(total_variance(product, pairs.subspaces(), pairs.variances(1), 1) >= 0.0);
 }
 
+// Each by its own limit; the variance of the whole model takes the other way where one of them is passed.
+TEST(what_takes_too_long_is_refused) {
+    Random random(55);
+    const Case model(random, 3, 20, 0.1, depths(30));
+    const ProductTrees trees = model.product();
+    const auto components = [&](const Limits& limits) { return ProductComponents(trees, 2, {}, 0, 1, limits); };
+    const ProductComponents all = components({});
+    const auto total = [&](const Limits& limits) { return total_variance(trees, {{0}}, {0.0}, 1, limits); };
+    CHECK_THROWS(Error, "subspaces of the paths", components({1.0, 1e9, 1e9, 1e9}));
+    CHECK_THROWS(Error, "boxes of leaves", components({1e9, 1.0, 1e9, 1e9}));
+    CHECK_THROWS(Error, "sides of pairs of boxes", all.variances(1, {1e9, 1e9, 1.0, 1e9}));
+    const double sum = tree_variance(trees, 1);
+    CHECK(total({}) < sum && total({1.0, 1e9, 1e9, 1e9}) == sum);
+    for (const Limits& limits : {Limits{1.0, 1e9, 1e9, 1.0}, Limits{1e9, 1.0, 1e9, 1.0}, Limits{1e9, 1e9, 1.0, 1.0}})
+        CHECK_THROWS(Error, "meetings of trees", total(limits));
+    CHECK(total({1e9, 1.0, 1e9, 1e9}) == sum && total({1e9, 1e9, 1.0, 1e9}) == sum);
+}
+
 }  // namespace fasthdmr
