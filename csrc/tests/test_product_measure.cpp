@@ -239,6 +239,25 @@ TEST(marginals_count_ranks) {
     CHECK_THROWS(Error, "another number of columns", Marginals(forests, Matrix(2, 3).table(), nullptr, 1));
 }
 
+TEST(marginals_of_more_rows_than_a_block) {
+    const Trees trees = Trees(2, 1, 1).add({split(0, 0.0, 1, 2), leaf({1}), split(1, 2.0, 3, 4), leaf({2}), leaf({3})});
+    const Forests forests{std::make_shared<const Forest>(trees.forest())};
+    Random random(56);
+    Matrix x(2 * kBlockRows + 5, 2);
+    for (double& v : x.values) v = random.one_of(std::vector<double>{-1.0, 0.0, 1.0, 3.0, kNan});
+    std::vector<double> weight(x.rows);
+    for (double& w : weight) w = double(random.below(5));
+    const Marginals marginals(forests, x.table(), weight.data(), 2);
+    for (const index variable : {0, 1}) {
+        double low = 0.0, high = 0.0, missing = 0.0;
+        for (index r = 0; r < x.rows; ++r) {
+            const double v = x(r, variable);
+            (std::isnan(v) ? missing : v <= 2.0 * double(variable) ? low : high) += weight[r];
+        }
+        CHECK(marginals.below(variable) == (std::vector<double>{0.0, low, low + high, low + high + missing}));
+    }
+}
+
 TEST(too_many_subspaces_are_refused) {
     Tree chain;
     for (int k = 0; k < 40; ++k) {
