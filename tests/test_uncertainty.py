@@ -321,3 +321,14 @@ def test_refusals_name_the_remedy():
         hdmr.component((0, 1)).standard_error([[0.0, 1.0]])
     with pytest.raises(ValueError, match=r"shape \(N,\) or \(N, 1\), got \(1, 2\)"):
         hdmr.component(0).standard_error([[0.0, 1.0]])
+
+
+def test_rows_without_weight_move_no_interval():
+    X = correlated(300)
+    y = smooth_function(X) + np.random.default_rng(1).normal(size=300)
+    weights = np.random.default_rng(2).integers(0, 3, size=300)
+    there = weights > 0
+    all_rows, some = HDMR(order=1).fit(X, y, weights), HDMR(order=1).fit(X[there], y[there], weights[there])
+    assert_close(all_rows.sensitivity_.S_conf, some.sensitivity_.S_conf, 1e-9)
+    errors = [hdmr.component(0).standard_error([-1.0, 0.0, 1.0]) for hdmr in (all_rows, some)]
+    assert_close(*errors, 1e-9)

@@ -93,24 +93,26 @@ py::array_t<double> merge_triangles(const py::array_t<double>& stack) {
 }  // namespace
 
 void bind_dictionary(py::module_& m) {
-    py::classh<ForestColumns>(m, "ForestColumns")
-        .def(py::init([](std::shared_ptr<Forest> forest, index output, const std::string& by) {
-                 if (by != "tree" && by != "node") throw Error("by must be 'tree' or 'node', got '" + by + "'");
-                 const Sorting sorting = by == "tree" ? Sorting::by_tree : Sorting::by_node;
-                 return std::make_shared<ForestColumns>(std::move(forest), output, sorting);
-             }),
-             py::arg("forest"), py::arg("output"), py::arg("by"));
-    py::class_<Drafts>(m, "Drafts")
-        .def(py::init<>())
+    bind_class<ForestColumns>(m, "ForestColumns")
+        .def_static("_make",
+                    [](std::shared_ptr<Forest> forest, index output, const std::string& by) {
+                        if (by != "tree" && by != "node") throw Error("by must be 'tree' or 'node', got '" + by + "'");
+                        const Sorting sorting = by == "tree" ? Sorting::by_tree : Sorting::by_node;
+                        return std::make_shared<ForestColumns>(std::move(forest), output, sorting);
+                    },
+                    py::arg("forest"), py::arg("output"), py::arg("by"));
+    bind_class<Drafts>(m, "Drafts")
+        .def_static("_make", [] { return std::make_unique<Drafts>(); })
         .def("add", &Drafts::add, py::arg("columns"))
         .def("finish", &Drafts::finish, py::call_guard<py::gil_scoped_release>());
-    py::classh<TreeColumns>(m, "TreeColumns")
-        .def(py::init([](std::vector<std::shared_ptr<ForestColumns>> forests, int n_threads) {
-                 if (forests.empty()) throw Error("no forests");
-                 py::gil_scoped_release release;
-                 return std::make_shared<TreeColumns>(std::move(forests), n_threads);
-             }),
-             py::arg("forests"), py::arg("n_threads"))
+    bind_class<TreeColumns>(m, "TreeColumns")
+        .def_static("_make",
+                    [](std::vector<std::shared_ptr<ForestColumns>> forests, int n_threads) {
+                        if (forests.empty()) throw Error("no forests");
+                        py::gil_scoped_release release;
+                        return std::make_shared<TreeColumns>(std::move(forests), n_threads);
+                    },
+                    py::arg("forests"), py::arg("n_threads"))
         .def_property_readonly("subspaces", [](const TreeColumns& t) { return to_list(t.subspaces()); })
         .def_property_readonly("column_subspace",
                                [](const TreeColumns& t) {

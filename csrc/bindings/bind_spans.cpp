@@ -88,8 +88,8 @@ py::array_t<double> evaluate_spans(const Spans& spans, const py::array& x, const
 }  // namespace
 
 void bind_spans(py::module_& m) {
-    py::classh<Spans>(m, "Spans")
-        .def(py::init(&make_spans), py::arg("axes"), py::arg("subspaces"), py::arg("axes_of"))
+    bind_class<Spans>(m, "Spans")
+        .def_static("_make", &make_spans, py::arg("axes"), py::arg("subspaces"), py::arg("axes_of"))
         .def_property_readonly("n_columns", &Spans::columns)
         .def_property_readonly("first_columns",
                                [](const Spans& s) {
@@ -99,7 +99,7 @@ void bind_spans(py::module_& m) {
                                })
         .def("evaluate", &evaluate_spans, py::arg("x"), py::arg("begin").noconvert(), py::arg("column").noconvert(),
              py::arg("weight").noconvert(), py::arg("n_threads"));
-    py::classh<Moments>(m, "SpanMoments")
+    bind_class<Moments>(m, "SpanMoments")
         .def("top_down", &top_down_spans, py::arg("own"), py::arg("rest"), py::arg("whole"), py::arg("smooth"),
              py::arg("n_threads"))
         .def("additive_rank", [](const Moments& moments, double tolerance) {

@@ -14,12 +14,12 @@ namespace fasthdmr {
 
 namespace {
 
-// Blocks of rows in a wave, over which the tasks are spans and pairs of spans: as many as this memory for axes allows.
-constexpr index kMostBlocks = 16, kAxisBytes = index(8) << 20;
+// As many blocks make a wave as this memory for axes allows.
+constexpr index kAxisBytes = index(8) << 20;
 
-index blocks_in_wave(const Spans& spans, index n_blocks) {
+index blocks_in_wave(const Spans& spans, index n_blocks, index most_blocks) {
     const index bytes = index(spans.axes().size()) * kBlockRows * index(kMaxRun * sizeof(double) + sizeof(std::int32_t));
-    return std::max<index>(1, std::min({kMostBlocks, n_blocks, kAxisBytes / std::max<index>(bytes, 1)}));
+    return std::max<index>(1, std::min({most_blocks, n_blocks, kAxisBytes / std::max<index>(bytes, 1)}));
 }
 
 struct Block {
@@ -158,7 +158,7 @@ index SpanMoments::find(index first, index second) const {
 
 SpanMoments span_moments(const Spans& spans, const Table& x, const double* weight, const Targets& targets,
                          std::vector<std::pair<index, index>> pairs, const std::vector<std::vector<index>>& wanted,
-                         int n_threads) {
+                         int n_threads, index most_blocks) {
     if (wanted.size() != spans.all().size()) throw Error("every span needs a list of targets");
     for (const auto& list : wanted)
         for (const index t : list)
@@ -172,7 +172,7 @@ SpanMoments span_moments(const Spans& spans, const Table& x, const double* weigh
     for (const auto& [a, b] : m.pairs) m.products.emplace_back(spans.all()[a].columns * spans.all()[b].columns, 0.0);
 
     const index n_spans = index(spans.all().size()), n_blocks = (x.rows + kBlockRows - 1) / kBlockRows;
-    const index wave = blocks_in_wave(spans, n_blocks);
+    const index wave = blocks_in_wave(spans, n_blocks, most_blocks);
     std::vector<Block> blocks(wave);
     std::vector<double> wave_weight(wave * kBlockRows, 1.0);
     SpanBlock axes(spans, wave * kBlockRows);

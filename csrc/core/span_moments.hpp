@@ -64,9 +64,12 @@ struct SpanMoments {
 // For every span all targets.
 std::vector<std::vector<index>> all_targets(const Spans& spans, const Targets& targets);
 
+// Blocks of rows in a wave, over which the tasks are spans and pairs of spans.
+constexpr index kMostBlocks = 16;
+
 // The products of some pairs of spans, and of each span with the targets that it wants.
 SpanMoments span_moments(const Spans& spans, const Table& x, const double* weight, const Targets& targets,
                          std::vector<std::pair<index, index>> pairs, const std::vector<std::vector<index>>& wanted,
-                         int n_threads);
+                         int n_threads, index most_blocks = kMostBlocks);
 
 }  // namespace fasthdmr

@@ -223,6 +223,20 @@ TEST(span_moments_are_sums_over_rows) {
     }
 }
 
+TEST(span_moments_do_not_depend_on_waves) {
+    const Spans spans = mixed_spans();
+    const index rows = 6 * kBlockRows + 3;
+    const Matrix x = correlated(rows, 96), values = random_matrix(rows, 2, 97);
+    const ArrayTargets targets(values.table());
+    const std::vector<double> weight = random_weights(rows, 98), ones(rows, 1.0);
+    for (const index blocks : {1, 2, 5})
+        for (const bool weighted : {true, false}) {
+            const SpanMoments m = span_moments(spans, x.table(), weighted ? weight.data() : nullptr, targets,
+                                               all_pairs(spans), all_targets(spans, targets), 2, blocks);
+            check_moments(m, spans, x, with_constant(values), weighted ? weight : ones);
+        }
+}
+
 TEST(span_moments_hold_only_the_targets_that_are_wanted) {
     const Spans spans = mixed_spans();
     const Matrix x = correlated(500, 94), values = random_matrix(500, 3, 95);

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from operator import index as as_int
 from typing import Any, Protocol
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from fasthdmr import _core
+from fasthdmr._cached import cached_property
 from fasthdmr._numbers import as_floats
 from fasthdmr._validation import check_names
 from fasthdmr.forest import Forest, Sorting

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fasthdmr import _core
+from fasthdmr._cached import cached_property
 from fasthdmr._threads import n_threads
 from fasthdmr._validation import check_rows
 

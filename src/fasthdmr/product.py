@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from fasthdmr import _core
+from fasthdmr._cached import cached_property
 from fasthdmr.dictionary import ExtendedDictionary, Subspace, TreeDictionary
 from fasthdmr.hierarchy import RANK_TOLERANCE, Solution
 from fasthdmr.span_fit import TreeOutput

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr import _core
+from fasthdmr._cached import cached_property
 from fasthdmr.dictionary import Subspace
 
 Floats = NDArray[np.float64]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fasthdmr._cached import cached_property
 from fasthdmr._threads import one_blas_thread
 from fasthdmr.dictionary import Subspace
 from fasthdmr.influence import Curve, Influence
@@ -85,15 +85,15 @@ class Uncertainty:
         if values.ndim != 2 or values.shape[1] != 1:
             raise ValueError(f"Expected values of shape (N,) or (N, 1), got {values.shape}.")
         columns = self.decomposition.columns_of(subspace[0], values[:, 0])
-        error: Floats = self._curves[subspace].deviation(columns) / np.sqrt(self.sample.n_effective)
+        error: Floats = self._curves[subspace[0]].deviation(columns) / np.sqrt(self.sample.n_effective)
         return error[:, 0] if self.decomposition.output_names is None else error
 
     @cached_property
-    def _curves(self) -> dict[Subspace, Curve]:
-        """How the components of one variable move."""
+    def _curves(self) -> dict[int, Curve]:
+        """How the components of one variable move, by variable."""
         with one_blas_thread():
             influence = self._influence()
-            return {u: influence.curve(u) for u in self.decomposition.subspaces if len(u) == 1}
+            return {u[0]: influence.curve(u) for u in self.decomposition.subspaces if len(u) == 1}
 
     def _influence(self) -> Influence:
         """Return the influence functions: large, so that they are not kept."""
