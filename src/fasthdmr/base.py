@@ -11,7 +11,9 @@ from sklearn.metrics import r2_score
 from sklearn.utils import Tags, check_array, column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from fasthdmr._scale import check_size, powers_of_two
 from fasthdmr._threads import n_threads
+from fasthdmr._weights import check_weights
 from fasthdmr.decomposition import Component, Decomposition
 from fasthdmr.dictionary import Subspace, as_subspace
 from fasthdmr.explanation import Explanation, as_row, explain
@@ -58,14 +60,14 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         """Return the R² of `predict` against y (numbers; class labels are an error)."""
         if is_text(y):
             raise ValueError(LABELS.format(what="score"))
-        return float(r2_score(y, self.predict(X), sample_weight=sample_weight))
+        return r_squared(y, self.predict(X), sample_weight)
 
     def fidelity(self, X: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return the R² of `predict` against the black box at X (mean over outputs)."""
         rows = self._rows(X)
         threads = n_threads(self.n_jobs)
         box, model = self.decomposition_.black_box(rows, threads), self.decomposition_.predict(rows, threads)
-        return float(r2_score(box, model, sample_weight=sample_weight))
+        return r_squared(box, model, sample_weight)
 
     def component(self, variables: Any) -> Component:
         """Return the component function of a subspace, given by indices or names.
@@ -196,6 +198,8 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         if numeric and is_text(y):
             raise ValueError(LABELS.format(what=needed_for or "score"))
         y = check_array(y, ensure_2d=False, dtype=np.float64 if numeric else None, input_name="y")
+        if numeric:
+            check_size(y, "y")
         if y.ndim == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
@@ -217,13 +221,17 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         return tags
 
 
-def variance_of(targets: list[Floats], weights: Floats | None) -> Floats:
-    """Return the weighted variance of each target, (K,)."""
-    means = [np.average(target, weights=weights) for target in targets]
-    return np.array([np.average((t - m) ** 2, weights=weights) for t, m in zip(targets, means, strict=True)])
-
-
 def is_text(y: Any) -> bool:
     """Return whether labels are words."""
     values = np.asarray(y)
     return values.dtype.kind in "SU" or (values.dtype.kind == "O" and any(isinstance(v, str) for v in values.flat))
+
+
+def r_squared(y: Any, prediction: Floats, sample_weight: Any) -> float:
+    """Return scikit-learn's R², whose squares it takes of numbers near one."""
+    values = np.asarray(y)
+    if values.dtype.kind == "f" and values.shape == prediction.shape:
+        scale = powers_of_two(values.reshape(len(values), -1))
+        y, prediction = values / scale, prediction / scale
+    weights = None if sample_weight is None else check_weights(sample_weight, prediction)
+    return float(r2_score(y, prediction, sample_weight=weights))

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 
 from fasthdmr import _core
+from fasthdmr._scale import LARGEST, Deviations, check_size, power_of_two, powers_of_two
 from fasthdmr._threads import n_threads, one_blas_thread
 from fasthdmr._weights import check_weights
 from fasthdmr.decomposition import Decomposition, assemble
@@ -111,7 +112,11 @@ def decompose(
     threads = n_threads(n_jobs)
     dictionary = ArrayDictionary(labels)
     constants = _constants(matrix, dictionary.constant)
+    check_size(matrix, "columns")
     ordered = matrix[:, dictionary.order]
+    units = powers_of_two(ordered)
+    if (units != 1).any():
+        ordered = ordered / units
     total = float(len(matrix)) if weights is None else float(weights.sum())
 
     def triangle(target: Floats | None) -> Floats:
@@ -129,16 +134,25 @@ def decompose(
         several = beta.ndim == 2
         beta = beta.reshape(len(beta), -1)
         betas = [np.concatenate([[b[dictionary.constant] @ constants], b[dictionary.order]]) for b in beta.T]
+        shifts, scales = np.zeros(len(betas)), np.ones(len(betas))
+        for k, b in enumerate(betas):
+            scales[k], betas[k] = _scaled(b, ordered, units, k)
         measure = triangle(None)
     else:
         target = check_array(np.asarray(y), ensure_2d=False, dtype=np.float64, input_name="y")
         check_consistent_length(matrix, target)
+        check_size(target, "y")
         several = target.ndim == 2
-        stacked = [triangle(np.ascontiguousarray(t)) for t in target.reshape(len(target), -1).T]
+        deviations = Deviations.of(target.reshape(len(target), -1), weights)
+        shifts, scales = deviations.mean, deviations.scale
+        stacked = [triangle(np.ascontiguousarray(t)) for t in deviations.values.T]
         betas = [_least_squares(t) for t in stacked]
         measure = stacked[0][:-1, :-1]
 
-    solutions = [solve(measure, dictionary.labels, beta, threads) for beta in betas]
+    solutions = [
+        solve(measure, dictionary.labels, beta, threads).rescaled(float(shift), float(scale), units)
+        for beta, shift, scale in zip(betas, shifts, scales, strict=True)
+    ]
     forms = [eta_and_nu(measure, dictionary.labels, beta, threads) for beta in betas]
     result = assemble(
         dictionary,
@@ -147,10 +161,12 @@ def decompose(
         feature_names=names,
         output_names=tuple(f"y{k}" for k in range(len(betas))) if several else None,
     )
-    nu = np.column_stack([form[1] for form in forms])
+    by_column = np.concatenate([[1.0], units])
+    nu = np.column_stack([form[1] for form in forms]) * (scales / by_column[:, None])
+    nu[0] += shifts
     return ColumnDecomposition(
         **vars(result),
-        A=forms[0][0],
+        A=forms[0][0] * by_column / by_column[:, None],
         nu=nu if several else nu[:, 0],
         column_order=np.array(dictionary.order, dtype=np.int64),
     )
@@ -185,3 +201,18 @@ def _least_squares(triangle: Floats) -> Floats:
     beta = ridge_path(triangle / scale, np.zeros(1))[:, 0]
     coefficients: Floats = beta / scale[:-1]
     return coefficients
+
+
+def _scaled(beta: Floats, columns: NDArray[Any], units: Floats, output: int) -> tuple[float, Floats]:
+    """Return a power of two near the terms of f = beta_0 + columns units beta, and beta for f over that and columns."""
+    with np.errstate(over="ignore", under="ignore"):
+        coefficients = beta[1:] * units
+        terms = np.abs(coefficients) * np.abs(columns).max(axis=0)
+    largest = abs(beta[0]) + terms.sum()
+    if not largest <= LARGEST:
+        raise ValueError(
+            f"coef times columns add up to as much as {largest:.3g} in output {output}, which overflows; at most "
+            f"{LARGEST:g} is taken. Divide coef by a power of ten."
+        )
+    scale = power_of_two(terms.max(initial=0.0))
+    return scale, np.concatenate([beta[:1], coefficients]) / scale

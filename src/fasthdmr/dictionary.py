@@ -62,6 +62,11 @@ class TreeDictionary:
         For laying the columns out.
     begun : sequence of _core.ForestColumns
         The first output's columns of each forest, where they are begun already; they are used up.
+
+    Attributes
+    ----------
+    reach : ndarray of shape (K,)
+        What the leaves of an output add up to at most, in absolute value; infinite where one is no number.
     """
 
     def __init__(
@@ -78,6 +83,7 @@ class TreeDictionary:
         self._begun = list(begun)
         self.n_features = self.forests[0].n_features
         self.n_outputs = self.forests[0].n_outputs
+        self.reach = np.sum([forest.core.reach for forest in self.forests], axis=0)
 
     @cached_property
     def columns(self) -> list[_core.TreeColumns]:

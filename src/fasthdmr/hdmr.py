@@ -13,9 +13,10 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted
 
 from fasthdmr._progress import rows_progress
+from fasthdmr._scale import Deviations, check_size
 from fasthdmr._threads import n_threads
 from fasthdmr._weights import check_weights
-from fasthdmr.base import BaseHDMR, variance_of
+from fasthdmr.base import BaseHDMR
 from fasthdmr.decomposition import assemble
 from fasthdmr.dictionary import Subspace, embed
 from fasthdmr.sample import Sample
@@ -157,7 +158,7 @@ class HDMR(BaseHDMR):
             lambda u: chosen is None or len(u) == 1 or u in chosen,
             feature_names=self.feature_names_,
             output_names=None if one else tuple(f"y{k}" for k in range(values.shape[1])),
-            data_variance=variance_of(list(y.reshape(len(y), -1).T), weights) if self.normalise == "data" else None,
+            data=Deviations.of(y.reshape(len(y), -1), weights) if self.normalise == "data" else None,
             sample=Sample.of(X, weights, values),
         )
         return self
@@ -246,6 +247,7 @@ class Output:
             raise ValueError(
                 f"The model's output must have shape (N,) or (N, K), got {values.shape} for {len(X)} rows."
             )
+        check_size(values, "The model's output")
         if hasattr(self.model, "predict_proba") and values.ndim == 2 and values.shape[1] == 2:
             values = values[:, 1]
         result: Floats = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values

@@ -10,13 +10,14 @@ from scipy.linalg import solve_triangular
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from fasthdmr._scale import LARGEST, Deviations, power_of_two, powers_of_two
 from fasthdmr._threads import n_threads, one_blas_thread
 from fasthdmr._weights import check_weights
-from fasthdmr.base import BaseHDMR, variance_of
+from fasthdmr.base import BaseHDMR
 from fasthdmr.decomposition import assemble
 from fasthdmr.dictionary import Subspace, as_subspace
 from fasthdmr.gaussian_measure import GaussianMeasure
-from fasthdmr.hierarchy import eta_and_nu, solve
+from fasthdmr.hierarchy import Solution, eta_and_nu, solve
 from fasthdmr.kernel_dictionary import KernelDictionary, Monomials, check_count, make_dictionary
 from fasthdmr.kernel_machines import Machine, read_machine
 from fasthdmr.members import fit_member, is_fitted
@@ -130,13 +131,13 @@ class KernelHDMR(BaseHDMR):
         self.feature_names_ = self._names(machine, X)
         dictionary, sample = self._measure(machine, X, weights)
         betas = dictionary.coefficients(machine).T
-        solutions = [solve(self._triangle, dictionary.labels, beta, n_threads(self.n_jobs)) for beta in betas]
+        solutions = [self._solve(dictionary, beta) for beta in betas]
         data = None
         if self.normalise == "data":
-            targets = list(y.reshape(len(y), -1).T)
-            if len(targets) != len(betas):
+            targets = y.reshape(len(y), -1)
+            if targets.shape[1] != len(betas):
                 raise ValueError(f"y must have one column for each of the machine's {len(betas)} outputs.")
-            data = variance_of(targets, weights)
+            data = Deviations.of(targets, weights)
         self._dictionary, self._affine = dictionary, machine.affine
         self.decomposition_ = assemble(
             dictionary,
@@ -144,7 +145,7 @@ class KernelHDMR(BaseHDMR):
             lambda u: self.order is None or len(u) <= self.order,
             feature_names=self.feature_names_,
             output_names=tuple(f"y{k}" for k in range(len(betas))) if machine.several else None,
-            data_variance=data,
+            data=data,
             sample=sample,
         )
         return self
@@ -173,6 +174,18 @@ class KernelHDMR(BaseHDMR):
         if u and u not in self._dictionary.labels.subspaces:
             raise ValueError(f"The kernel has no component for {u}: no term of it depends on exactly these variables.")
         return KernelComponent(u, self)
+
+    def _solve(self, dictionary: KernelDictionary, beta: Floats) -> Solution:
+        """Decompose one output, given by its coefficients."""
+        largest = np.abs(beta).max()
+        if not largest <= LARGEST:
+            raise ValueError(
+                f"The machine is a sum of terms as large as {largest:.3g}, which overflows; at most {LARGEST:g} is "
+                "taken. Scale the variables and the target before it is fitted."
+            )
+        scale = power_of_two(np.abs(beta[1:]).max())
+        solution = solve(self._triangle, dictionary.labels, beta / scale, n_threads(self.n_jobs))
+        return solution.rescaled(0.0, scale, np.ones(len(beta) - 1))
 
     def _measure(self, machine: Machine, X: NDArray[Any], weights: Floats | None) -> tuple[KernelDictionary, Sample]:
         """Set the triangle of the measure; return the columns, and the sample that stands for the measure."""
@@ -255,7 +268,9 @@ class KernelComponent:
 
 def _centre_and_scale(X: NDArray[Any], weights: Floats | None) -> tuple[Floats, Floats]:
     """Return mean and standard deviation, or the value and 1 of variables that do not vary."""
-    varies = np.ptp(X, axis=0) > 0
-    mean = np.average(X, axis=0, weights=weights).astype(np.float64)
-    deviation = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weights))
-    return np.where(varies, mean, X[0]), np.where(varies & (deviation > 0), deviation, 1.0)
+    given = np.asarray(X, dtype=np.float64)
+    unit = powers_of_two(given)
+    deviations = Deviations.of(given / unit, weights)
+    varies = np.ptp(given, axis=0) > 0
+    deviation = np.sqrt(deviations.variance) * deviations.scale * unit
+    return np.where(varies, deviations.mean * unit, given[0]), np.where(varies & (deviation > 0), deviation, 1.0)

@@ -16,6 +16,7 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
 from fasthdmr._optional import require
+from fasthdmr._scale import Deviations
 from fasthdmr._tables import format_rows
 from fasthdmr.dictionary import Subspace
 from fasthdmr.hdmr import HDMR
@@ -262,14 +263,15 @@ def _emulators(
     number = {u: c for c, u in enumerate(terms)}
     n_columns = np.array(sizes)[orders - 1] ** orders
     emulated, select = np.empty(idx.shape), np.empty((len(terms), len(models)))
+    scale = float(Deviations.of(Y[:, None], None).scale[0])
     for k, (model, rows) in enumerate(zip(models, idx.T, strict=True)):
         Y_em = np.zeros((len(rows), len(terms)))
         Y_em[:, [number[u] for u in model.subspaces_]] = model.evaluate(X[rows])
         emulated[:, k] = model.intercept_ + Y_em.sum(axis=1)
-        select[:, k] = _f_tests(Y[rows] - model.intercept_, Y_em, n_columns, alpha)
+        select[:, k] = _f_tests((Y[rows] - model.intercept_) / scale, Y_em / scale, n_columns, alpha)
     Em = {
         "nterms": select.sum(axis=0),
-        "RMSE": np.sqrt(np.mean((Y[idx] - emulated) ** 2, axis=0)),
+        "RMSE": scale * np.sqrt(np.mean(((Y[idx] - emulated) / scale) ** 2, axis=0)),
         "Y_e": emulated,
         "f0": np.array([model.intercept_ for model in models]),
         "n": len(terms),

@@ -12,9 +12,10 @@ from sklearn.utils import Tags, check_array
 
 from fasthdmr import _core
 from fasthdmr._progress import rows_progress
+from fasthdmr._scale import LARGEST, Deviations, power_of_two
 from fasthdmr._threads import n_threads, one_blas_thread
 from fasthdmr._weights import check_weights
-from fasthdmr.base import BaseHDMR, variance_of
+from fasthdmr.base import BaseHDMR
 from fasthdmr.decomposition import assemble
 from fasthdmr.dictionary import Dictionary, Subspace, TreeDictionary
 from fasthdmr.forest import Forest, Sorting
@@ -248,7 +249,7 @@ class TreeHDMR(BaseHDMR):
             kept,
             feature_names=self.feature_names_,
             output_names=None if one else names,
-            data_variance=variance_of(targets, weights) if self.normalise == "data" else None,
+            data=Deviations.of(np.column_stack(targets), weights) if self.normalise == "data" else None,
             sample=Sample.of(X, weights),
             of_rows=self.measure == "empirical",
         )
@@ -263,14 +264,20 @@ class TreeHDMR(BaseHDMR):
         self, trees: TreeDictionary, output: int, X: NDArray[Any], y: Any, weights: Floats | None, *, ridge: bool
     ) -> tuple[Solution, float | None]:
         """Return the components of one output with the tree columns as spans, and the penalty."""
-        triangle, triangles = self._triangles(trees, output, X, y if ridge else None, weights)
         labels, total = trees.labels(output), float(len(X)) if weights is None else float(weights.sum())
-        threads = n_threads(self.n_jobs)
+        b, unit, threads = len(labels.column_subspace), power_of_two(trees.reach[output]), n_threads(self.n_jobs)
         if not ridge:
-            beta = np.concatenate([[trees.columns[output].constants.sum()], np.ones(len(labels.column_subspace))])
-            return solve(triangle / np.sqrt(total), labels, beta, threads), None
-        beta, alpha = self._ridge(triangle, triangles)
-        return solve(triangle[:-1, :-1] / np.sqrt(total), labels, beta, threads), alpha
+            constant = float(trees.columns[output].constants.sum())
+            self._check_reach(trees, output, constant, 1.0)
+            triangle, _ = self._triangles(trees, output, X, None, weights)
+            beta = np.concatenate([[constant / unit], np.ones(b)])
+            solution = solve(triangle / np.sqrt(total), labels, beta, threads)
+            return solution.rescaled(0.0, unit, np.full(b, unit)), None
+        target = Deviations.of(y[:, None], weights)
+        triangle, triangles = self._triangles(trees, output, X, target.values[:, 0], weights)
+        beta, alpha = self._ridge(triangle, triangles, unit)
+        solution = solve(triangle[:-1, :-1] / np.sqrt(total), labels, beta, threads)
+        return solution.rescaled(float(target.mean[0]), float(target.scale[0]), np.full(b, unit)), alpha
 
     def _outputs(
         self, trees: TreeDictionary, X: NDArray[Any], targets: Sequence[Any], weights: Floats | None, *, ridge: bool
@@ -279,33 +286,60 @@ class TreeHDMR(BaseHDMR):
         outputs: list[TreeOutput] = []
         chosen: list[float | None] = []
         for k, columns in enumerate(trees.columns):
+            constant, coef, alpha = float(columns.constants.sum()), np.ones(len(columns.column_subspace)), None
             if ridge:
-                beta, alpha = self._ridge(*self._triangles(trees, k, X, targets[k], weights))
-                outputs.append(TreeOutput(columns, beta[0], beta[1:]))
-                chosen.append(alpha)
-            else:
-                ones = np.ones(len(columns.column_subspace))
-                outputs.append(TreeOutput(columns, float(columns.constants.sum()), ones))
-                chosen.append(None)
+                target, unit = Deviations.of(targets[k][:, None], weights), power_of_two(trees.reach[k])
+                beta, alpha = self._ridge(*self._triangles(trees, k, X, target.values[:, 0], weights), unit)
+                constant = float(target.mean[0] + target.scale[0] * beta[0])
+                with np.errstate(over="ignore", under="ignore"):
+                    coef = beta[1:] * (target.scale[0] / unit)
+            largest = float(np.abs(coef).max(initial=0.0))
+            self._check_reach(trees, k, constant, largest)
+            outputs.append(TreeOutput(columns, constant, coef, power_of_two(largest * trees.reach[k])))
+            chosen.append(alpha)
         return outputs, chosen
+
+    def _check_reach(self, trees: TreeDictionary, output: int, constant: float, coef: float) -> None:
+        """Refuse an output whose terms, at most `coef` times the leaves, cannot be added up."""
+        largest = abs(constant) + coef * trees.reach[output]
+        if not largest <= LARGEST:
+            names = self.forests_[0].output_names or tuple(f"y{k}" for k in range(trees.n_outputs))
+            raise ValueError(
+                f"The leaves of output {names[output]!r} add up to as much as {largest:.3g}, which overflows; at most "
+                f"{LARGEST:g} is taken. Divide the target by a power of ten before the models are fitted."
+            )
 
     def _triangles(
         self, trees: TreeDictionary, output: int, X: NDArray[Any], y: Any, weights: Floats | None
     ) -> tuple[Floats, Floats]:
-        """Return the triangle of the tree columns (and y), and those of the folds that it is merged from."""
+        """Return the triangle of the tree columns (and y), and those of the folds that it is merged from.
+
+        Columns are divided by a power of two near the reach of the output.
+        """
         validate = y is not None and len(self._alphas()) > 1
         fold, n_folds = fold_numbers(self.cv, X, y) if validate else (None, 1)
         with one_blas_thread(), rows_progress(len(X), "rows of the triangle", verbose=self.verbose):
             triangles = trees.columns[output].triangles(
-                X, weight=weights, y=y, fold=fold, n_folds=n_folds, n_threads=n_threads(self.n_jobs)
+                X,
+                unit=power_of_two(trees.reach[output]),
+                weight=weights,
+                y=y,
+                fold=fold,
+                n_folds=n_folds,
+                n_threads=n_threads(self.n_jobs),
             )
             return _core.merge_triangles(triangles), triangles
 
-    def _ridge(self, triangle: Floats, triangles: Floats) -> tuple[Floats, float]:
-        """Return intercept and coefficients against y, and the penalty of the least error on left-out folds."""
+    def _ridge(self, triangle: Floats, triangles: Floats, unit: float) -> tuple[Floats, float]:
+        """Return intercept and coefficients against y, and the penalty of the least error on left-out folds.
+
+        They are those of columns divided by `unit`; penalties are of the columns themselves.
+        """
         alphas = self._alphas()
-        best = int(np.argmin(cross_validate(triangles, alphas, verbose=self.verbose))) if len(alphas) > 1 else 0
-        return ridge_path(triangle, alphas[best : best + 1])[:, 0], float(alphas[best])
+        with np.errstate(over="ignore", under="ignore"):
+            scaled = alphas / unit / unit
+        best = int(np.argmin(cross_validate(triangles, scaled, verbose=self.verbose))) if len(alphas) > 1 else 0
+        return ridge_path(triangle, scaled[best : best + 1])[:, 0], float(alphas[best])
 
     def _alphas(self) -> Floats:
         return np.atleast_1d(np.asarray(DEFAULT_ALPHAS if self.alphas is None else self.alphas, dtype=np.float64))
