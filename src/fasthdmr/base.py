@@ -192,7 +192,7 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. "
                 f"It is needed for {needed_for}."
             )
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_all_finite=self._finite())
+        X = self._validated(X, reset=True)
         if y is None:
             return X, None
         if numeric and is_text(y):
@@ -207,9 +207,13 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
 
     def _rows(self, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
-        rows: NDArray[Any] = validate_data(
-            self, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite=self._finite()
-        )
+        return self._validated(X, reset=False)
+
+    def _validated(self, X: Any, *, reset: bool) -> NDArray[Any]:
+        with np.errstate(invalid="ignore"):  # the check for finite values adds up X, which may overflow
+            rows: NDArray[Any] = validate_data(
+                self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=self._finite()
+            )
         return rows
 
     def _finite(self) -> bool | str:

@@ -21,6 +21,7 @@ from fasthdmr.ridge import ridge_path
 
 Floats = NDArray[np.float64]
 
+_LARGEST_COEFFICIENT = 1e305  # components have larger ones
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ColumnDecomposition(Decomposition):
@@ -147,6 +148,8 @@ def decompose(
         shifts, scales = deviations.mean, deviations.scale
         stacked = [triangle(np.ascontiguousarray(t)) for t in deviations.values.T]
         betas = [_least_squares(t) for t in stacked]
+        for beta, scale in zip(betas, scales, strict=True):
+            _check_coefficients(beta[1:], float(scale), units, dictionary.order)
         measure = stacked[0][:-1, :-1]
 
     solutions = [
@@ -216,3 +219,14 @@ def _scaled(beta: Floats, columns: NDArray[Any], units: Floats, output: int) -> 
         )
     scale = power_of_two(terms.max(initial=0.0))
     return scale, np.concatenate([beta[:1], coefficients]) / scale
+
+
+def _check_coefficients(beta: Floats, scale: float, units: Floats, order: Sequence[int]) -> None:
+    """Refuse a column beside which y is so large that coefficients come near the end of the range of numbers."""
+    with np.errstate(over="ignore"):
+        too_large = np.flatnonzero(~(np.abs(beta) * (scale / units) < _LARGEST_COEFFICIENT))
+    if len(too_large):
+        raise ValueError(
+            f"The coefficient of column {order[too_large[0]]} overflows: y is too large beside it. Multiply the column "
+            "by a power of ten."
+        )

@@ -85,8 +85,7 @@ class Solution:
         black_box[0] += shift
         if not (np.isfinite(black_box).all() and np.isfinite(weights.data).all()):
             raise ValueError(
-                "The coefficients of the columns overflow: the output is too large beside them. Divide it, or multiply "
-                "the columns, by a power of ten."
+                "The coefficients of the columns overflow: y is too large beside them. Bring both closer to one."
             )
         return replace(
             self,
@@ -135,10 +134,7 @@ def solve(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> Sol
             RANK_TOLERANCE,
             n_threads,
         )
-    # Root mean square of the largest term of f: what its variation has to be compared with.
-    largest = float(np.max(np.abs(beta) * np.linalg.norm(triangle, axis=0), initial=0.0))
-    constant = bool(is_constant(result["total"], 1.0, largest))
-    if result["rank"] < p and not constant:
+    if result["rank"] < p:
         warnings.warn(
             f"The {p} feature columns, the constant included, have numerical rank {result['rank']} (relative tolerance "
             f"{RANK_TOLERANCE:g}): components that depend on each other are not unique, and those of least norm are "
@@ -147,6 +143,8 @@ def solve(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> Sol
             stacklevel=2,
         )
     begin = result["begin"]
+    # Root mean square of the largest term of f: what its variation has to be compared with.
+    largest = float(np.max(np.abs(beta) * np.linalg.norm(triangle, axis=0), initial=0.0))
     return Solution(
         subspaces=labels.subspaces,
         weights=csc_array((result["weight"], result["column"], begin), shape=(p, len(begin) - 1)),
@@ -157,7 +155,7 @@ def solve(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> Sol
         black_box=csc_array(beta[:, None]),
         coef=beta[1:],
         rank=result["rank"],
-        is_constant=constant,
+        is_constant=bool(is_constant(result["total"], 1.0, largest)),
     )
 
 

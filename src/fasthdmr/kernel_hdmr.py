@@ -130,7 +130,8 @@ class KernelHDMR(BaseHDMR):
         check_count(machine)
         self.feature_names_ = self._names(machine, X)
         dictionary, sample = self._measure(machine, X, weights)
-        betas = dictionary.coefficients(machine).T
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused
+            betas = dictionary.coefficients(machine).T
         solutions = [self._solve(dictionary, beta) for beta in betas]
         data = None
         if self.normalise == "data":

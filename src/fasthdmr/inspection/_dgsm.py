@@ -162,12 +162,13 @@ def _derivative(
             if values.ndim > 1:
                 raise ValueError(f"model must have one output, got {values.shape[1]}. Pass a function of X with one.")
             total += np.prod(signs) * values
-        for width in 2 * half[u]:
-            total /= width
+        with np.errstate(over="ignore"):
+            for width in 2 * half[u]:
+                total /= width
         if not np.isfinite(total).all():
             raise ValueError(
-                f"The derivative by {' '.join(f'x{i}' for i in u)} overflows: the steps of {half[u]} are too small "
-                "beside the output. Multiply the variables by a power of ten."
+                f"The derivative by the variables {u} overflows: steps of {half[u]} are too small beside the output. "
+                "Multiply these variables by a power of ten."
             )
         return total
 

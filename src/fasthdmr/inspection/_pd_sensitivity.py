@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -66,11 +65,6 @@ def pd_sensitivity(
     ValueError
         If a parameter does not fit, the model has several outputs, or one of the features has missing values.
 
-    Warns
-    -----
-    UserWarning
-        If the output is constant.
-
     Notes
     -----
     Paper, table "vi"; specification, section 9. With independent variables the centred marginal curve of one feature is
@@ -104,18 +98,14 @@ def pd_sensitivity(
     )
     at_rows = np.column_stack([_interpolated(curve, X, u) for curve, u in zip(curves, subspaces, strict=True)])
     deviations = Deviations.of(values[:, None], weights)
-    scale, is_constant = float(deviations.scale[0]), bool(deviations.is_constant[0])
-    if is_constant:
-        warnings.warn("The output of the model is constant: its indices are 0.", UserWarning, stacklevel=2)
-    variance = 0.0 if is_constant else float(deviations.variance[0])
+    scale, variance = float(deviations.scale[0]), float(deviations.variance[0])
     at_rows -= np.average(at_rows, axis=0, weights=weights) if centred else deviations.mean
     at_rows /= scale
     products = at_rows.T @ (at_rows if weights is None else at_rows * weights[:, None])
-    products /= (len(at_rows) if weights is None else weights.sum()) * (np.inf if is_constant else variance)
+    products /= (len(at_rows) if weights is None else weights.sum()) * (variance if variance > 0 else np.inf)
     S = products.sum(axis=1)
     reported = float(in_units(variance, scale))
-    residual = 0.0 if is_constant else float(1 - S.sum())
-    return Sensitivity(subspaces, np.diag(products).copy(), S, residual, reported, options.names)
+    return Sensitivity(subspaces, np.diag(products).copy(), S, float(1 - S.sum()), reported, options.names)
 
 
 def _grid(X: Any, column: int, count: int) -> Floats:
