@@ -197,7 +197,8 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
             return X, None
         if numeric and is_text(y):
             raise ValueError(LABELS.format(what=needed_for or "score"))
-        y = check_array(y, ensure_2d=False, dtype=np.float64 if numeric else None, input_name="y")
+        with np.errstate(invalid="ignore"):  # the check for finite values adds them up, which may overflow
+            y = check_array(y, ensure_2d=False, dtype=np.float64 if numeric else None, input_name="y")
         if numeric:
             check_size(y, "y")
         if y.ndim == 2 and y.shape[1] == 1:
@@ -210,7 +211,7 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         return self._validated(X, reset=False)
 
     def _validated(self, X: Any, *, reset: bool) -> NDArray[Any]:
-        with np.errstate(invalid="ignore"):  # the check for finite values adds up X, which may overflow
+        with np.errstate(invalid="ignore"):  # as for y
             rows: NDArray[Any] = validate_data(
                 self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=self._finite()
             )

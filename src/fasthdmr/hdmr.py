@@ -242,7 +242,9 @@ class Output:
     def __call__(self, X: Any) -> Floats:
         """Return (N,) or (N, K)."""
         function = getattr(self.model, self.method) if self.method else self.model
-        values = check_array(function(X), ensure_2d=False, dtype=np.float64, input_name="the model's output")
+        given = function(X)
+        with np.errstate(invalid="ignore"):  # the check for finite values adds them up, which may overflow
+            values = check_array(given, ensure_2d=False, dtype=np.float64, input_name="the model's output")
         if values.shape[0] != len(X) or values.ndim > 2:
             raise ValueError(
                 f"The model's output must have shape (N,) or (N, K), got {values.shape} for {len(X)} rows."

@@ -305,8 +305,8 @@ class TreeHDMR(BaseHDMR):
         if not largest <= LARGEST:
             names = self.forests_[0].output_names or tuple(f"y{k}" for k in range(trees.n_outputs))
             raise ValueError(
-                f"The leaves of output {names[output]!r} add up to as much as {largest:.3g}, which overflows; at most "
-                f"{LARGEST:g} is taken. Divide the target by a power of ten before the models are fitted."
+                f"The leaves of output {names[output]!r} add up to as much as {largest:.3g}; at most {LARGEST:g} is "
+                "taken. Divide the target by a power of ten before the models are fitted."
             )
 
     def _triangles(
