@@ -324,7 +324,7 @@ def test_only_ratios_of_weights_matter(name, exponent):
 def test_all_but_some_weight_at_one_row_and_outliers_without_weight():
     weights = np.where(np.arange(N) == 3, 1.0, 1e-6)
     one, far = (trees(shift, 1.0, sample_weight=weights) for shift in (0.0, 1e6))
-    assert_close(indices(far), indices(one), 1e-6, reason="one row has nearly all weight: the deviation is 50 times less")
+    assert_close(indices(far), indices(one), 1e-6, reason="one row has most of the weight")
     y, weights = Y.copy(), WEIGHTS.copy()
     y[:5], weights[:5] = 1e200, 0.0
     assert_close(

@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 
 _LARGEST_COEFFICIENT = 1e305  # components have larger ones
 
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ColumnDecomposition(Decomposition):
     """What `decompose` returns: a `Decomposition`, and the matrices of the paper's form of it.

@@ -271,7 +271,8 @@ class Decomposition:
             used = s.weights[:, [s.subspaces.index((variable,))]].indices
             unit = csc_array(eye_array(s.weights.shape[0], format="csc")[:, used[used >= first]])
             if isinstance(self.dictionary, TreeDictionary):
-                blocks.append(self.dictionary.evaluate(rows, k, unit / power_of_two(self.dictionary.reach[k]), 1))
+                unit.data /= power_of_two(self.dictionary.reach[k])
+                blocks.append(self.dictionary.evaluate(rows, k, unit, 1))
             else:
                 blocks.append(self.dictionary.evaluate(rows, k, unit, 1))
                 break  # all outputs have the same
@@ -392,7 +393,7 @@ def _divisor(solution: Solution, data: Deviations | None, output: int) -> float:
     return divisor
 
 
-def _warn_of_constants(is_constant: Sequence[bool], what: str, output_names: tuple[str, ...] | None) -> None:
+def _warn_of_constants(is_constant: ArrayLike, what: str, output_names: tuple[str, ...] | None) -> None:
     """Warn once where some of the outputs are constant."""
     constant = np.flatnonzero(is_constant)
     if len(constant):

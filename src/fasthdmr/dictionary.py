@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from fasthdmr import _core
+from fasthdmr._scale import LARGEST
 from fasthdmr.forest import Forest, Sorting
 
 Floats = NDArray[np.float64]
@@ -102,6 +103,22 @@ class TreeDictionary:
         """Return the labels of the columns of one output."""
         columns = self.columns[output]
         return Labels(columns.subspaces, columns.column_subspace)
+
+    def check_reach(self, output: int, constant: float, coef: float) -> None:
+        """Refuse a constant plus `coef` times the trees where they cannot be added up.
+
+        Raises
+        ------
+        ValueError
+            With the output and what to do.
+        """
+        largest = abs(constant) + coef * self.reach[output]
+        if not largest <= LARGEST:
+            name = (self.forests[0].output_names or tuple(f"y{k}" for k in range(self.n_outputs)))[output]
+            raise ValueError(
+                f"The leaves of output {name!r} add up to as much as {largest:.3g}; at most {LARGEST:g} is taken. "
+                "Divide the target by a power of ten before the models are fitted."
+            )
 
     def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
         """Return the columns (1, B) at the rows times weights, (N, C), without forming B."""

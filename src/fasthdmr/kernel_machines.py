@@ -187,7 +187,7 @@ def _polynomial_of(kernel: Any) -> Floats:
 
 def _power(base: Floats, exponent: int) -> Floats:
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        result = np.asarray(polynomial.polypow(base, index(exponent)))
+        result: Floats = np.asarray(polynomial.polypow(base, index(exponent)), dtype=np.float64)
     if base[-1] != 0 and not np.finfo(float).tiny <= abs(result[-1]) < np.inf:
         raise ValueError(
             f"The kernel's coefficient {base[-1]:g} to the power of {exponent} leaves the range of numbers. Scale the "

@@ -43,7 +43,7 @@ class ProductDictionary(ExtendedDictionary):
     ----------
     trees : TreeDictionary
     coefs : sequence of ndarray of shape (b,)
-        The coefficients of the tree columns, for each output; component functions are divided by its scale, so are they.
+        The coefficients of the tree columns, for each output, over its scale; so are component functions.
     marginals : _core.Marginals
     kept : Kept
     """

@@ -12,7 +12,7 @@ from sklearn.utils import Tags, check_array
 
 from fasthdmr import _core
 from fasthdmr._progress import rows_progress
-from fasthdmr._scale import LARGEST, Deviations, power_of_two
+from fasthdmr._scale import Deviations, power_of_two
 from fasthdmr._threads import n_threads, one_blas_thread
 from fasthdmr._weights import check_weights
 from fasthdmr.base import BaseHDMR
@@ -265,19 +265,21 @@ class TreeHDMR(BaseHDMR):
     ) -> tuple[Solution, float | None]:
         """Return the components of one output with the tree columns as spans, and the penalty."""
         labels, total = trees.labels(output), float(len(X)) if weights is None else float(weights.sum())
-        b, unit, threads = len(labels.column_subspace), power_of_two(trees.reach[output]), n_threads(self.n_jobs)
-        if not ridge:
-            constant = float(trees.columns[output].constants.sum())
-            self._check_reach(trees, output, constant, 1.0)
-            triangle, _ = self._triangles(trees, output, X, None, weights)
-            beta = np.concatenate([[constant / unit], np.ones(b)])
-            solution = solve(triangle / np.sqrt(total), labels, beta, threads)
-            return solution.rescaled(0.0, unit, np.full(b, unit)), None
-        target = Deviations.of(y[:, None], weights)
-        triangle, triangles = self._triangles(trees, output, X, target.values[:, 0], weights)
-        beta, alpha = self._ridge(triangle, triangles, unit)
-        solution = solve(triangle[:-1, :-1] / np.sqrt(total), labels, beta, threads)
-        return solution.rescaled(float(target.mean[0]), float(target.scale[0]), np.full(b, unit)), alpha
+        unit, constant = power_of_two(trees.reach[output]), float(trees.columns[output].constants.sum())
+        units = np.full(len(labels.column_subspace), unit)
+        shift, scale, alpha = 0.0, unit, None
+        if ridge:
+            target = Deviations.of(y[:, None], weights)
+            shift, scale = float(target.mean[0]), float(target.scale[0])
+            triangle, triangles = self._triangles(trees, output, X, weights, y, target)
+            beta, alpha = self._ridge(triangle, triangles, unit)
+            triangle = triangle[:-1, :-1]
+        else:
+            trees.check_reach(output, constant, 1.0)
+            triangle, _ = self._triangles(trees, output, X, weights)
+            beta = np.concatenate([[constant / unit], np.ones(len(units))])
+        solution = solve(triangle / np.sqrt(total), labels, beta, n_threads(self.n_jobs))
+        return solution.rescaled(shift, scale, units), alpha
 
     def _outputs(
         self, trees: TreeDictionary, X: NDArray[Any], targets: Sequence[Any], weights: Floats | None, *, ridge: bool
@@ -289,32 +291,28 @@ class TreeHDMR(BaseHDMR):
             constant, coef, alpha = float(columns.constants.sum()), np.ones(len(columns.column_subspace)), None
             if ridge:
                 target, unit = Deviations.of(targets[k][:, None], weights), power_of_two(trees.reach[k])
-                beta, alpha = self._ridge(*self._triangles(trees, k, X, target.values[:, 0], weights), unit)
+                beta, alpha = self._ridge(*self._triangles(trees, k, X, weights, targets[k], target), unit)
                 constant = float(target.mean[0] + target.scale[0] * beta[0])
                 with np.errstate(over="ignore", under="ignore"):
                     coef = beta[1:] * (target.scale[0] / unit)
             largest = float(np.abs(coef).max(initial=0.0))
-            self._check_reach(trees, k, constant, largest)
+            trees.check_reach(k, constant, largest)
             outputs.append(TreeOutput(columns, constant, coef, power_of_two(largest * trees.reach[k])))
             chosen.append(alpha)
         return outputs, chosen
 
-    def _check_reach(self, trees: TreeDictionary, output: int, constant: float, coef: float) -> None:
-        """Refuse an output whose terms, at most `coef` times the leaves, cannot be added up."""
-        largest = abs(constant) + coef * trees.reach[output]
-        if not largest <= LARGEST:
-            names = self.forests_[0].output_names or tuple(f"y{k}" for k in range(trees.n_outputs))
-            raise ValueError(
-                f"The leaves of output {names[output]!r} add up to as much as {largest:.3g}; at most {LARGEST:g} is "
-                "taken. Divide the target by a power of ten before the models are fitted."
-            )
-
     def _triangles(
-        self, trees: TreeDictionary, output: int, X: NDArray[Any], y: Any, weights: Floats | None
+        self,
+        trees: TreeDictionary,
+        output: int,
+        X: NDArray[Any],
+        weights: Floats | None,
+        y: Any = None,
+        target: Deviations | None = None,
     ) -> tuple[Floats, Floats]:
         """Return the triangle of the tree columns (and y), and those of the folds that it is merged from.
 
-        Columns are divided by a power of two near the reach of the output.
+        Columns are divided by a power of two near the reach of the output; y is there by its deviations.
         """
         validate = y is not None and len(self._alphas()) > 1
         fold, n_folds = fold_numbers(self.cv, X, y) if validate else (None, 1)
@@ -323,7 +321,7 @@ class TreeHDMR(BaseHDMR):
                 X,
                 unit=power_of_two(trees.reach[output]),
                 weight=weights,
-                y=y,
+                y=None if target is None else target.values[:, 0],
                 fold=fold,
                 n_folds=n_folds,
                 n_threads=n_threads(self.n_jobs),
