@@ -114,19 +114,6 @@ def decompose(
     threads = n_threads(n_jobs)
     dictionary = ArrayDictionary(labels)
     constants = _constants(matrix, dictionary.constant)
-    check_size(matrix, "columns")
-    ordered = matrix[:, dictionary.order]
-    units = powers_of_two(ordered)
-    if (units != 1).any():
-        ordered = ordered / units
-    total = float(len(matrix)) if weights is None else float(weights.sum())
-
-    def triangle(target: Floats | None) -> Floats:
-        with one_blas_thread():
-            triangles = _core.array_triangle(ordered, weight=weights, y=target, n_threads=threads)
-        result: Floats = triangles[0] / np.sqrt(total)
-        return result
-
     if coef is not None:
         beta = check_array(np.asarray(coef), ensure_2d=False, dtype=np.float64, input_name="coef")
         if beta.shape[:1] != (matrix.shape[1],) or beta.ndim > 2:
@@ -136,10 +123,10 @@ def decompose(
         several = beta.ndim == 2
         beta = beta.reshape(len(beta), -1)
         betas = [np.concatenate([[b[dictionary.constant] @ constants], b[dictionary.order]]) for b in beta.T]
+        (measure,), units = _triangles(matrix, dictionary.order, [None], weights, threads)
         shifts, scales = np.zeros(len(betas)), np.ones(len(betas))
         for k, b in enumerate(betas):
-            scales[k], betas[k] = _scaled(b, ordered, units, k)
-        measure = triangle(None)
+            scales[k], betas[k] = _scaled(b, measure, units, len(matrix), k)
     else:
         target = check_array(np.asarray(y), ensure_2d=False, dtype=np.float64, input_name="y")
         check_consistent_length(matrix, target)
@@ -147,7 +134,7 @@ def decompose(
         several = target.ndim == 2
         deviations = Deviations.of(target.reshape(len(target), -1), weights)
         shifts, scales = deviations.mean, deviations.scale
-        stacked = [triangle(np.ascontiguousarray(t)) for t in deviations.values.T]
+        stacked, units = _triangles(matrix, dictionary.order, list(deviations.values.T), weights, threads)
         betas = [_least_squares(t) for t in stacked]
         for beta, scale in zip(betas, scales, strict=True):
             _check_coefficients(beta[1:], float(scale), units, dictionary.order)
@@ -207,12 +194,36 @@ def _least_squares(triangle: Floats) -> Floats:
     return coefficients
 
 
-def _scaled(beta: Floats, columns: NDArray[Any], units: Floats, output: int) -> tuple[float, Floats]:
+def _triangles(
+    matrix: NDArray[Any], order: list[int], targets: Sequence[Floats | None], weights: Floats | None, threads: int
+) -> tuple[list[Floats], Floats]:
+    """Return the triangle of the columns and each target, and the powers of two that columns are divided by, (b,)."""
+    total = float(len(matrix)) if weights is None else float(weights.sum())
+
+    def triangle(columns: NDArray[Any], target: Floats | None) -> Floats:
+        with one_blas_thread():
+            triangles = _core.array_triangle(columns, weight=weights, y=target, n_threads=threads)
+        found: Floats = triangles[0] / np.sqrt(total)
+        return found
+
+    columns, units = matrix[:, order], np.ones(len(order))
+    first = triangle(columns, targets[0])
+    # It tells of columns at the ends of the range, so that not all of them are searched for their largest numbers.
+    sizes = np.abs(first[:, 1 : len(order) + 1]).max(axis=0)
+    if not all(np.isfinite(size) and power_of_two(size) == 1 for size in sizes):
+        check_size(matrix, "columns")
+        units = powers_of_two(columns)
+        columns = columns / units
+        first = triangle(columns, targets[0])
+    return [first, *(triangle(columns, target) for target in targets[1:])], units
+
+
+def _scaled(beta: Floats, triangle: Floats, units: Floats, n_rows: int, output: int) -> tuple[float, Floats]:
     """Return a power of two near the terms of f = beta_0 + columns units beta, and beta for f over that and columns."""
     with np.errstate(over="ignore", under="ignore"):
         coefficients = beta[1:] * units
-        terms = np.abs(coefficients) * np.abs(columns).max(axis=0)
-    largest = abs(beta[0]) + terms.sum()
+        terms = np.abs(coefficients) * np.linalg.norm(triangle[:, 1:], axis=0)
+    largest = abs(beta[0]) + np.sqrt(n_rows) * terms.sum()  # a value is at most so many times its root mean square
     if not largest <= LARGEST:
         raise ValueError(
             f"coef times columns add up to as much as {largest:.3g} in output {output}, which overflows; at most "
