@@ -15,6 +15,7 @@ from tolerance import assert_close
 from fasthdmr import HDMR, KernelHDMR, TreeHDMR, decompose, load_forest, salib
 from fasthdmr._scale import LARGEST, Deviations, power_of_two
 from fasthdmr.inspection import dgsm, pd_sensitivity, tree_importance
+from fasthdmr.kernels import AnovaKernel
 from fasthdmr.loaders.trees import Trees
 
 N = 400
@@ -341,6 +342,13 @@ def test_variables_of_any_size(basis, scale):
     reason = "subnormal numbers of 1e-310 have 10 digits"
     assert_close(indices(other), indices(one), 1e-6 if scale == 1e-310 else 1e-9, reason=reason)
     assert_close(other.predict(X * scale), one.predict(X), 1e-6 if scale == 1e-310 else 1e-9, reason=reason)
+
+
+@pytest.mark.parametrize("scale", [1e-310, 1e-160, 1e160])
+def test_kernels_that_centre_and_scale_their_variables(scale):
+    rows = X * scale
+    kernel = AnovaKernel(2).fit(rows)
+    assert_close(kernel(rows), AnovaKernel(2).fit(X)(X), 1e-6, reason="subnormal numbers of 1e-310 have 10 digits")
 
 
 def test_knots_that_are_ordinary_and_subnormal():

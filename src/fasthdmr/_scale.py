@@ -119,3 +119,19 @@ class Deviations:
         constant = is_constant(variance, scale, mean)
         values[:, constant], variance[constant] = 0.0, 0.0
         return cls(values, mean, scale, variance, constant)
+
+
+def centre_and_scale(X: NDArray[Any], weights: Floats | None) -> tuple[Floats, Floats]:
+    """Return mean and standard deviation of variables, or the value and 1 of those that do not vary; (n,) each.
+
+    Examples
+    --------
+    >>> centre_and_scale(np.array([[1.0, 7.0], [3.0, 7.0]]), None)
+    (array([2., 7.]), array([1., 1.]))
+    """
+    given = np.asarray(X, dtype=np.float64)
+    unit = powers_of_two(given)
+    deviations = Deviations.of(given / unit, weights)
+    varies = np.ptp(given, axis=0) > 0
+    deviation = np.sqrt(deviations.variance) * deviations.scale * unit
+    return np.where(varies, deviations.mean * unit, given[0]), np.where(varies & (deviation > 0), deviation, 1.0)

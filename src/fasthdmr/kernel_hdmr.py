@@ -10,7 +10,7 @@ from scipy.linalg import solve_triangular
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from fasthdmr._scale import LARGEST, Deviations, power_of_two, powers_of_two
+from fasthdmr._scale import LARGEST, Deviations, centre_and_scale, power_of_two
 from fasthdmr._threads import n_threads, one_blas_thread
 from fasthdmr._weights import check_weights
 from fasthdmr.base import BaseHDMR
@@ -193,7 +193,7 @@ class KernelHDMR(BaseHDMR):
         if isinstance(self.measure, str):
             if self.measure != "empirical":
                 raise ValueError(f"measure must be 'empirical' or a tuple (mean, cov), got {self.measure!r}.")
-            dictionary = make_dictionary(machine, *_centre_and_scale(X, weights))
+            dictionary = make_dictionary(machine, *centre_and_scale(X, weights))
             self._triangle = dictionary.triangle(X, weights, n_threads(self.n_jobs))
             return dictionary, Sample.of(X, weights)
         try:
@@ -265,13 +265,3 @@ class KernelComponent:
 
     def __repr__(self) -> str:
         return f"KernelComponent({' '.join(self._hdmr.feature_names_[i] for i in self.subspace)})"
-
-
-def _centre_and_scale(X: NDArray[Any], weights: Floats | None) -> tuple[Floats, Floats]:
-    """Return mean and standard deviation, or the value and 1 of variables that do not vary."""
-    given = np.asarray(X, dtype=np.float64)
-    unit = powers_of_two(given)
-    deviations = Deviations.of(given / unit, weights)
-    varies = np.ptp(given, axis=0) > 0
-    deviation = np.sqrt(deviations.variance) * deviations.scale * unit
-    return np.where(varies, deviations.mean * unit, given[0]), np.where(varies & (deviation > 0), deviation, 1.0)

@@ -13,6 +13,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process.kernels import Kernel
 from sklearn.utils import check_array
 
+from fasthdmr._scale import centre_and_scale
+
 Floats = NDArray[np.float64]
 
 __all__ = ["AnovaKernel", "FourierKernel", "PolynomialKernel"]
@@ -182,9 +184,7 @@ class AnovaKernel(_FixedKernel):
         """Take means over the rows of X, (N, n)."""
         _check(self)
         rows = check_array(X, dtype=np.float64)
-        varies = np.ptp(rows, axis=0) > 0
-        self.centre_ = np.where(varies, rows.mean(axis=0), rows[0])
-        self.scale_ = np.where(varies, rows.std(axis=0), 1.0)
+        self.centre_, self.scale_ = centre_and_scale(rows, None)
         self.means_ = np.zeros((rows.shape[1], self.degree))
         self.means_ = self.powers(rows).mean(axis=0)
         return self
