@@ -68,15 +68,12 @@ ALL = {
     "HDMR, data, weights": lambda a, s: HDMR().fit(X, s * Y + a, sample_weight=WEIGHTS),
     "HDMR, data, bins": lambda a, s: HDMR(basis="bins").fit(X, s * Y + a),
     "HDMR, function": lambda a, s: HDMR(lambda rows: s * function(rows) + a).fit(X),
-    "HDMR, model against data": lambda a, s: HDMR(lambda rows: s * function(rows) + a, normalise="data").fit(
-        X, s * Y + a
-    ),
+    "HDMR, against data": lambda a, s: HDMR(lambda Z: s * function(Z) + a, normalise="data").fit(X, s * Y + a),
     "HDMR, two outputs": lambda a, s: HDMR().fit(X, np.column_stack([Y, s * Y + a])),
     "trees, spline": trees,
     "trees, spline, weights": lambda a, s: trees(a, s, sample_weight=WEIGHTS),
     "trees, bins": lambda a, s: trees(a, s, basis="bins"),
     "trees, faithful": lambda a, s: trees(a, s, smooth=False),
-    "trees, boosting": lambda a, s: trees(a, s, BOOSTED),
     "trees, trees": lambda a, s: trees(a, s, SHALLOW, basis="trees"),
     "trees, product": lambda a, s: trees(a, s, measure="product"),
     "ridge, spline": ridge,
@@ -306,9 +303,6 @@ WEIGHTED = {
     "ridge": lambda w: TreeHDMR([SHALLOW, BOOSTED], combine="ridge", alphas=[0.0]).fit(X, Y, sample_weight=w),
     "kernel": lambda w: KernelHDMR(MACHINE).fit(X, sample_weight=w),
     "decompose": lambda w: decompose(COLUMNS, LABELS, y=Y, sample_weight=w),
-    "partial dependence": lambda w: type(
-        "Found", (), {"sensitivity": pd_sensitivity(function, X, grid_resolution=10, sample_weight=w)}
-    ),
 }
 
 
