@@ -37,7 +37,6 @@ MACHINE = SVR(kernel="poly", degree=2, coef0=1).fit(X, Y)
 COLUMNS = np.column_stack([X, X[:, 0] * X[:, 2], X**2])
 LABELS = [0, 1, 2, (0, 2), 0, 1, 2]
 COEF = np.array([1.0, 0.5, 0.2, 1.0, 0.3, 0.1, 0.0])
-PROBLEM = {"num_vars": 3, "names": ["a", "b", "c"]}
 
 
 def moved(forest, shift, scale):
@@ -139,7 +138,6 @@ class TestOutputs:
     "fit",
     [
         lambda a, s: HDMR().fit(X, s * Y + a),
-        lambda a, s: HDMR(basis="bins").fit(X, s * Y + a),
         trees,
         lambda a, s: trees(a, s, smooth=False),
         lambda a, s: trees(a, s, SHALLOW, basis="trees"),
@@ -162,13 +160,13 @@ def test_functions_are_in_the_units_of_the_output(fit, shift, scale):
 
 def test_standard_errors_and_variances_are_in_the_units_of_the_output():
     points = np.array([-1.0, 0.0, 2.0])
-    one, large = HDMR().fit(X, Y), HDMR().fit(X, 1e100 * Y)
-    assert_close(large.component(0).standard_error(points) / 1e100, one.component(0).standard_error(points), 1e-9)
-    assert_close(large.component(0).variance / 1e200, one.component(0).variance, 1e-9)
-    assert_close(large.sensitivity_.variance / 1e200, one.sensitivity_.variance)
-    assert HDMR().fit(X, 1e160 * Y).sensitivity_.variance == np.inf
-    one, large = (trees(0.0, scale, SHALLOW, basis="trees") for scale in (1.0, 1e160))
-    assert_close(large.component(0).standard_error(points) / 1e160, one.component(0).standard_error(points), 1e-9)
+    for fit in (lambda s: HDMR().fit(X, s * Y), lambda s: trees(0.0, s, SHALLOW, basis="trees")):
+        one, large, huge = (fit(scale) for scale in (1.0, 1e100, 1e160))
+        errors = [found.component(0).standard_error(points) for found in (one, large, huge)]
+        assert_close([errors[1] / 1e100, errors[2] / 1e160], [errors[0]] * 2, 1e-9)
+        assert_close(large.component(0).variance / 1e200, one.component(0).variance, 1e-9)
+        assert_close(large.sensitivity_.variance / 1e200, one.sensitivity_.variance)
+        assert huge.sensitivity_.variance == np.inf
 
 
 @pytest.mark.parametrize("scale", [1e-160, 1e160])
@@ -186,8 +184,8 @@ def test_the_paper_s_form_is_in_the_units_of_columns_and_output(scale):
 
 @pytest.mark.parametrize(("shift", "scale", "rtol"), [(1e6, 1.0, 1e-8), (0.0, 1e160, 1e-9), (0.0, 1e-160, 1e-9)])
 def test_salib_s_face(shift, scale, rtol):
-    one = salib.analyze(PROBLEM, X, Y, K=2)
-    other = salib.analyze(PROBLEM, X, scale * Y + shift, K=2)
+    one = salib.analyze({"names": ["a", "b", "c"]}, X, Y, K=2)
+    other = salib.analyze({"names": ["a", "b", "c"]}, X, scale * Y + shift, K=2)
     for name in ("Sa", "S", "S_conf", "select", "Sa_sum"):
         assert_close(other[name], one[name], rtol, reason=REASON)
     assert_close(other["Em"]["RMSE"] / scale, one["Em"]["RMSE"], rtol, reason=REASON)
@@ -218,6 +216,14 @@ def test_scores(shift, scale):
         assert_close(far.fidelity(X, sample_weight=weights), model.fidelity(X, sample_weight=weights), 1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:The output of the black box is constant")
+@pytest.mark.parametrize("value", [0.0, 0.1, 3.3e-7, 1e9])
+def test_a_constant_that_is_hit_but_for_rounding_is_hit(value):
+    hdmr = HDMR(lambda rows: value * (np.sin(rows[:, 0]) ** 2 + np.cos(rows[:, 0]) ** 2)).fit(X)
+    assert hdmr.fidelity(X) == 1.0
+    assert hdmr.score(X, np.full(N, value)) == 1.0 and hdmr.score(X, np.full(N, value + 1.0)) == 0.0
+
+
 def constant_forest(value):
     shares = Trees.of(SHALLOW)
     rounding = 1 + np.finfo(float).eps * np.random.default_rng(0).integers(-1, 2, shares.value.shape)
@@ -227,7 +233,6 @@ def constant_forest(value):
 CONSTANTS = {
     "data": lambda c: HDMR().fit(X, np.full(N, c)),
     "data, weights": lambda c: HDMR().fit(X, np.full(N, c), sample_weight=WEIGHTS),
-    "data, bins": lambda c: HDMR(basis="bins").fit(X, np.full(N, c)),
     "function": lambda c: HDMR(lambda rows: c * (np.sin(rows[:, 0]) ** 2 + np.cos(rows[:, 0]) ** 2)).fit(X),
     "trees, spline": lambda c: TreeHDMR(constant_forest(c)).fit(X),
     "trees, bins": lambda c: TreeHDMR(constant_forest(c), basis="bins").fit(X),
@@ -297,7 +302,6 @@ def test_what_varies_little_is_not_called_constant(share):
 WEIGHTED = {
     "HDMR": lambda w: HDMR().fit(X, Y, sample_weight=w),
     "trees, spline": lambda w: TreeHDMR(FOREST).fit(X, sample_weight=w),
-    "trees, bins": lambda w: TreeHDMR(FOREST, basis="bins").fit(X, sample_weight=w),
     "trees, trees": lambda w: TreeHDMR(SHALLOW, basis="trees").fit(X, sample_weight=w),
     "trees, product": lambda w: TreeHDMR(FOREST, measure="product").fit(X, sample_weight=w),
     "ridge": lambda w: TreeHDMR([SHALLOW, BOOSTED], combine="ridge", alphas=[0.0]).fit(X, Y, sample_weight=w),
@@ -322,11 +326,8 @@ def test_all_but_some_weight_at_one_row_and_outliers_without_weight():
     assert_close(indices(far), indices(one), 1e-6, reason="one row has most of the weight")
     y, weights = Y.copy(), WEIGHTS.copy()
     y[:5], weights[:5] = 1e200, 0.0
-    assert_close(
-        HDMR().fit(X, y, sample_weight=weights).sensitivity_.S,
-        HDMR().fit(X, Y, sample_weight=weights).sensitivity_.S,
-        1e-9,
-    )
+    found, desired = (HDMR().fit(X, values, sample_weight=weights).sensitivity_.S for values in (y, Y))
+    assert_close(found, desired, 1e-9)
 
 
 @pytest.mark.parametrize("scale", [1e-310, 1e-307, 1e-160, 1e160, 1e300])
@@ -351,7 +352,7 @@ def test_knots_that_are_ordinary_and_subnormal():
     assert np.isfinite(indices(hdmr)).all() and np.isfinite(hdmr.predict(rows)).all()
 
 
-@pytest.mark.parametrize("scale", [1e-307, 1e-160, 1e160, 1e290])
+@pytest.mark.parametrize("scale", [1e-307, 1e290])
 def test_steps_of_differences_follow_the_variables(scale):
     found = dgsm(lambda rows: function(rows / scale), X * scale)
     assert_close(found.S, dgsm(function, X).S, 1e-6, reason="differences")
@@ -391,7 +392,6 @@ def test_scales_are_exact_powers_of_two():
         scale = power_of_two(magnitude)
         assert np.frexp(scale)[0] == 0.5 and 1 / (1 / scale) == scale
         assert 1e-37 < magnitude / scale < 1e37 or magnitude < 1e-300
-    assert power_of_two(1e30) == power_of_two(0.0) == 1.0
     y = Y + 1e9
     far = Deviations.of(y[:, None], WEIGHTS)
     mean = np.average(y, weights=WEIGHTS)

@@ -11,7 +11,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils import Tags, check_array, column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from fasthdmr._scale import check_size, powers_of_two
+from fasthdmr._scale import CONSTANT, Deviations, check_size
 from fasthdmr._threads import n_threads
 from fasthdmr._weights import check_weights
 from fasthdmr.decomposition import Component, Decomposition
@@ -233,10 +233,14 @@ def is_text(y: Any) -> bool:
 
 
 def r_squared(y: Any, prediction: Floats, sample_weight: Any) -> float:
-    """Return scikit-learn's R², whose squares it takes of numbers near one."""
+    """Return scikit-learn's R², whose squares it takes of numbers near one; a constant hit but for rounding is hit."""
     values = np.asarray(y)
-    if values.dtype.kind == "f" and values.shape == prediction.shape:
-        scale = powers_of_two(values.reshape(len(values), -1))
-        y, prediction = values / scale, prediction / scale
     weights = None if sample_weight is None else check_weights(sample_weight, prediction)
+    if values.dtype.kind == "f" and values.shape == prediction.shape and np.isfinite(values).all():
+        given, fitted = values.reshape(len(values), -1), prediction.reshape(len(values), -1)
+        target = Deviations.of(given, weights)
+        mean, constant = target.mean, target.is_constant
+        is_hit = constant & (np.abs(fitted - mean) <= CONSTANT * np.abs(mean)).all(axis=0)
+        y = np.where(constant, 0.0, given) / target.scale
+        prediction = np.where(is_hit, 0.0, fitted - np.where(constant, mean, 0.0)) / target.scale
     return float(r2_score(y, prediction, sample_weight=weights))

@@ -260,7 +260,7 @@ class Decomposition:
     def columns_of(self, variable: int, values: Floats) -> Floats:
         """Return the columns that components of one variable are made of, at its values, (N,): (N, m).
 
-        Those that are sums of trees are divided by a power of two near what their leaves reach.
+        Sums of trees are divided by a power of two near what their leaves reach.
         """
         rows = self.dictionary.embed((variable,), values[:, None])
         blocks = [np.zeros((len(rows), 0))]
@@ -272,9 +272,8 @@ class Decomposition:
             unit = csc_array(eye_array(s.weights.shape[0], format="csc")[:, used[used >= first]])
             if isinstance(self.dictionary, TreeDictionary):
                 unit.data /= power_of_two(self.dictionary.reach[k])
-                blocks.append(self.dictionary.evaluate(rows, k, unit, 1))
-            else:
-                blocks.append(self.dictionary.evaluate(rows, k, unit, 1))
+            blocks.append(self.dictionary.evaluate(rows, k, unit, 1))
+            if not isinstance(self.dictionary, TreeDictionary):
                 break  # all outputs have the same
         return np.hstack(blocks)
 
@@ -383,9 +382,9 @@ def _divisor(solution: Solution, data: Deviations | None, output: int) -> float:
         return 0.0
     if data is None:
         return solution.total
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(all="ignore"):
         divisor = float(in_units(data.variance[output], data.scale[output] / solution.scale))
-        if divisor == 0 or not 0 < 1 / divisor < np.inf:
+        if not 0 < np.divide(1, divisor) < np.inf:
             raise ValueError(
                 "normalise='data' divides by the variance of y, but the numbers of y and of the output are too unlike "
                 "for that. Bring them into the same units, or take normalise='output'."
@@ -395,7 +394,6 @@ def _divisor(solution: Solution, data: Deviations | None, output: int) -> float:
 
 def _warn_of_constants(is_constant: ArrayLike, what: str, output_names: tuple[str, ...] | None) -> None:
     """Warn once where some of the outputs are constant."""
-    constant = np.flatnonzero(is_constant)
-    if len(constant):
+    if len(constant := np.flatnonzero(is_constant)):
         which = "" if output_names is None else " (outputs " + ", ".join(output_names[k] for k in constant) + ")"
         warnings.warn(f"{what} is constant{which}: its indices are 0.", UserWarning, stacklevel=4)
