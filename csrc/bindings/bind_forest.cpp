@@ -119,6 +119,7 @@ void bind_forest(py::module_& m) {
         .def_property_readonly("n_features", &Forest::n_features)
         .def_property_readonly("n_outputs", &Forest::n_outputs)
         .def_property_readonly("offset", [](const Forest& f) { return to_array(f.offset()); })
+        .def_property_readonly("reach", [](const Forest& f) { return to_array(f.reach()); })
         .def("groups", &groups)
         .def("touched", [](const Forest& f, index order) { return to_list(touched_subspaces(f, order)); }, py::arg("order"))
         .def("node_groups", &node_groups);

@@ -48,7 +48,8 @@ Moments tree_moments(std::shared_ptr<Spans> spans, const py::array& x, const std
         dictionaries.push_back(std::make_unique<TreeDictionary>(*trees, table));
         targets.push_back({dictionaries.back().get(), coefficient, target, constant, whole});
     }
-    const DictionaryTargets source(std::move(targets), n_targets);
+    DictionaryTargets source(std::move(targets), n_targets);
+    source.centre(table.rows, w);
     return {spans, span_moments(*spans, table, w, source, as_pairs(*spans, pairs), wanted, n_threads)};
 }
 

@@ -16,6 +16,9 @@ constexpr double kEmpty = 1e-10;
 // into empty directions: steps end when what is left is rounding or too weak to be solved.
 constexpr double kWeak = 1e-6, kDone = 1e-14, kSlow = 0.8;
 constexpr int kSteps = 40;
+constexpr const char* kUnsolvable =
+    "The columns of the spans are too large, too small or too unequal to be solved for. Bring the variables and the "
+    "weights closer to one.";
 
 double largest(const std::vector<double>& v) {
     double result = 0.0;
@@ -45,7 +48,7 @@ std::vector<double> eigen(Buffer<double>& g, index n, bool vectors) {
     std::vector<double> work(std::max<index>(1, index(length)));
     int work_length = int(work.size());
     lapack().dsyev(&job, &lower, &size, g.data(), &size, values.data(), work.data(), &work_length, &info);
-    if (info != 0) throw Error("dsyev failed: " + std::to_string(info));
+    if (info != 0) throw Error(kUnsolvable);
     return values;
 }
 
@@ -60,7 +63,7 @@ Gram::Gram(Buffer<double> g, index n, double ridge, int n_threads) : n_(n), damp
         return;
     }
     for (index i = 0; i < n_; ++i) factor_[i * n_ + i] += scale_[i] == 0 ? 1.0 : damped_ ? 0.0 : kWeak;
-    if (!cholesky(factor_.data(), n_, n_threads)) throw Error("a regularised matrix has no Cholesky factor");
+    if (!cholesky(factor_.data(), n_, n_threads)) throw Error(kUnsolvable);
 }
 
 std::vector<double> Gram::solve(const std::vector<double>& b) const {

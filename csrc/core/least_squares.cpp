@@ -14,6 +14,8 @@ namespace {
 // Where the inverse of the products is smaller, their rounding leaves a solution nine digits, and one correction is enough
 // for all that a QR would give.
 constexpr double kLargestInverse = 1e6;
+constexpr const char* kUnsolvable =
+    "The columns are too large, too small or too unequal to be solved for. Bring them and the weights closer to one.";
 
 }  // namespace
 
@@ -93,7 +95,7 @@ std::vector<double> LeastSquares::by_pivoted_qr(const std::vector<index>& column
     int length = int(work.size());
     lapack().dgelsy(&m, &n, &nrhs, a.data(), &m, b.data(), &ld, pivots.data(), &tolerance, &rank, work.data(), &length,
                     &info);
-    if (info != 0) throw Error("dgelsy failed: " + std::to_string(info));
+    if (info != 0) throw Error(kUnsolvable);
     std::vector<double> solution(columns.size() * count);
     for (index c = 0; c < count; ++c)
         for (int k = 0; k < n; ++k) solution[c * n + k] = b[c * ld + k] / spread_[columns[k]];
@@ -111,7 +113,7 @@ index LeastSquares::rank() const {
     Buffer<double> work(std::max<index>(1, index(size)));
     int length = int(work.size());
     lapack().dgeqp3(&n, &n, a.data(), &n, pivots.data(), tau.data(), work.data(), &length, &info);
-    if (info != 0) throw Error("dgeqp3 failed: " + std::to_string(info));
+    if (info != 0) throw Error(kUnsolvable);
     index rank = 0;
     while (rank < n_ && std::abs(a[rank * n_ + rank]) > tolerance_) ++rank;
     return 1 + rank;

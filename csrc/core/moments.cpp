@@ -35,6 +35,9 @@ struct Source {
     void fill(const Rows& rows, double* block, index leading) const {
         std::fill_n(block, rows.count, 1.0);
         dictionary.fill(rows, block + leading, leading);
+        if (sample.unit != 1.0)
+            for (index j = 1; j <= dictionary.columns(); ++j)
+                for (index r = 0; r < rows.count; ++r) block[j * leading + r] /= sample.unit;
         if (sample.y)
             for (index r = 0; r < rows.count; ++r) block[(columns - 1) * leading + r] = sample.y[rows[r]];
         if (sample.weight) weigh(rows, block, leading);

@@ -18,12 +18,14 @@ public:
     Products(const Spans& spans, const SpanMoments& m) : spans_(spans), m_(m), total_(m.of_targets[0]) {}
 
     double mean(index column) const { return m_.with_targets[column * m_.n_targets] / total_; }
-    double target_mean(index t) const { return m_.of_targets[t] / total_; }
+    // Of what is left of a target when its shift is taken off: products are centred, and do not see it.
+    double shifted_mean(index t) const { return m_.of_targets[t] / total_; }
+    double target_mean(index t) const { return m_.shift[t] + shifted_mean(t); }
     double with_target(index column, index t) const {
-        return m_.with_targets[column * m_.n_targets + t] / total_ - mean(column) * target_mean(t);
+        return m_.with_targets[column * m_.n_targets + t] / total_ - mean(column) * shifted_mean(t);
     }
     double of_targets(index s, index t) const {
-        return m_.of_targets[s * m_.n_targets + t] / total_ - target_mean(s) * target_mean(t);
+        return m_.of_targets[s * m_.n_targets + t] / total_ - shifted_mean(s) * shifted_mean(t);
     }
 
     index size(const Spanning& u) const {

@@ -22,6 +22,23 @@ index blocks_in_wave(const Spans& spans, index n_blocks, index most_blocks) {
     return std::max<index>(1, std::min({most_blocks, n_blocks, kAxisBytes / std::max<index>(bytes, 1)}));
 }
 
+// Rows whose mean is near that of all: a few, however they are sorted.
+constexpr index kPilotRows = 256;
+
+// Rows at equal steps of their weight, so that each stands for as much of the measure as another; heavy ones repeat.
+std::vector<index> equal_steps(index rows, const double* weight, index most) {
+    std::vector<index> chosen;
+    const index count = std::min(most, rows);
+    const double total = weight ? std::accumulate(weight, weight + rows, 0.0) : double(rows);
+    double sum = 0.0;
+    for (index r = 0; r < rows; ++r) {
+        sum += weight ? weight[r] : 1.0;
+        while (index(chosen.size()) < count && sum > total * (double(chosen.size()) + 0.5) / double(count))
+            chosen.push_back(r);
+    }
+    return chosen;
+}
+
 struct Block {
     index first, rows;       // within the wave
     Buffer<double> targets;  // (targets, rows) row-major: that is, column-major by row
@@ -114,7 +131,7 @@ void add_pairs(const Spans& spans, const SpanBlock& axes, const std::vector<Bloc
 }  // namespace
 
 DictionaryTargets::DictionaryTargets(std::vector<OutputTargets> outputs, index count)
-    : outputs_(std::move(outputs)), count_(count) {
+    : outputs_(std::move(outputs)), count_(count), shift_(count, 0.0) {
     for (const OutputTargets& o : outputs_) {
         if (index(o.coefficient.size()) != o.dictionary->columns() || o.coefficient.size() != o.target.size())
             throw Error("every column needs a coefficient and a target");
@@ -126,7 +143,10 @@ DictionaryTargets::DictionaryTargets(std::vector<OutputTargets> outputs, index c
 
 void DictionaryTargets::fill(const Rows& rows, double* out, index leading) const {
     std::fill(out, out + rows.count, 1.0);
-    for (index t = 1; t < count_; ++t) std::fill(out + t * leading, out + t * leading + rows.count, 0.0);
+    std::vector<double> start(count_);
+    for (index t = 1; t < count_; ++t) start[t] = -shift_[t];
+    for (const OutputTargets& o : outputs_) start[o.whole] += o.constant;
+    for (index t = 1; t < count_; ++t) std::fill(out + t * leading, out + t * leading + rows.count, start[t]);
     for (const OutputTargets& o : outputs_) {
         Buffer<double> columns(o.dictionary->columns() * rows.count);
         o.dictionary->fill(rows, columns.data(), rows.count);
@@ -135,7 +155,17 @@ void DictionaryTargets::fill(const Rows& rows, double* out, index leading) const
             kernels().add_scaled(o.coefficient[j], columns.data() + j * rows.count, rows.count, out + o.target[j] * leading);
             kernels().add_scaled(o.coefficient[j], columns.data() + j * rows.count, rows.count, whole);
         }
-        for (index r = 0; r < rows.count; ++r) whole[r] += o.constant;
+    }
+}
+
+void DictionaryTargets::centre(index rows, const double* weight) {
+    const std::vector<index> few = equal_steps(rows, weight, kPilotRows);
+    const index n = index(few.size());
+    Buffer<double> values(count_ * n);
+    fill({0, 1, n, few.data()}, values.data(), n);
+    for (index t = 1; t < count_; ++t) {
+        const double* column = values.data() + t * n;
+        shift_[t] += std::accumulate(column, column + n, 0.0) / double(n);
     }
 }
 
@@ -167,6 +197,7 @@ SpanMoments span_moments(const Spans& spans, const Table& x, const double* weigh
     std::sort(pairs.begin(), pairs.end());
     m.pairs = std::move(pairs);
     m.n_targets = targets.count();
+    m.shift = targets.shift();
     m.with_targets.assign(spans.columns() * m.n_targets, 0.0);
     m.of_targets.assign(m.n_targets * m.n_targets, 0.0);
     for (const auto& [a, b] : m.pairs) m.products.emplace_back(spans.all()[a].columns * spans.all()[b].columns, 0.0);

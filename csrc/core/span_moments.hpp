@@ -17,6 +17,8 @@ public:
     virtual index count() const = 0;
     // Writes the targets at some rows (at most kBlockRows), column-major.
     virtual void fill(const Rows& rows, double* out, index leading) const = 0;
+    // What has been taken off each of them: products of numbers far from zero would lose the digits that vary.
+    virtual const std::vector<double>& shift() const = 0;
 };
 
 // One output's dictionary, its columns summed up: column j, times coefficient[j], adds to target[j] and to the whole.
@@ -33,21 +35,27 @@ public:
     DictionaryTargets(std::vector<OutputTargets> outputs, index count);
     index count() const override { return count_; }
     void fill(const Rows& rows, double* out, index leading) const override;
+    const std::vector<double>& shift() const override { return shift_; }
+    // Takes off all targets their means over a few rows of a sample.
+    void centre(index rows, const double* weight);
 
 private:
     std::vector<OutputTargets> outputs_;
     index count_;
+    std::vector<double> shift_;
 };
 
 // Given columns: (rows, outputs).
 class ArrayTargets : public Targets {
 public:
-    explicit ArrayTargets(const Table& values) : values_(values) {}
+    explicit ArrayTargets(const Table& values) : values_(values), shift_(values.columns + 1, 0.0) {}
     index count() const override { return values_.columns + 1; }
     void fill(const Rows& rows, double* out, index leading) const override;
+    const std::vector<double>& shift() const override { return shift_; }
 
 private:
     Table values_;
+    std::vector<double> shift_;
 };
 
 struct SpanMoments {
@@ -55,6 +63,7 @@ struct SpanMoments {
     std::vector<std::vector<double>> products;   // one a pair: (columns of first, columns of second), row-major
     std::vector<double> with_targets;            // (all columns, targets), row-major; row 0: the constant; 0: not wanted
     std::vector<double> of_targets;              // (targets, targets), row-major
+    std::vector<double> shift;                   // what had been taken off each target
     index n_targets = 0;
 
     // Position of a pair, or -1.

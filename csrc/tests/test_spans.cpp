@@ -99,6 +99,19 @@ TEST(axis_with_repeated_knots_inside) {
     }
 }
 
+// Numbers that are subnormal differ by subnormal numbers, whose inverse overflows.
+TEST(axis_with_intervals_of_any_length) {
+    for (int degree = 0; degree < kMaxRun; ++degree)
+        for (const int exponent : {-1070, -1030, 1000}) {
+            const std::vector<double> breaks{0.0, 3.0, 17.0, 40.0};
+            std::vector<double> scaled;
+            for (const double x : breaks) scaled.push_back(std::ldexp(x, exponent));
+            const Axis axis(0, degree, clamped(degree, scaled), false), ordinary(0, degree, clamped(degree, breaks), false);
+            for (const double x : {0.0, 1.0, 3.0, 11.0, 39.0, 40.0})
+                CHECK_CLOSE(axis_columns(axis, std::ldexp(x, exponent)), axis_columns(ordinary, x), 1e-14);
+        }
+}
+
 TEST(axis_clamps_what_is_outside) {
     for (int degree = 0; degree < kMaxRun; ++degree) {
         const Axis axis(0, degree, clamped(degree, {-1.0, 0.0, 2.0}), false);
@@ -307,6 +320,32 @@ TEST(span_moments_with_dictionaries) {
     for (const index bad : {-1, 0, 3}) {
         CHECK_THROWS(Error, "no such target: " + std::to_string(bad), make({1.0, 1.0, 1.0}, {1, 1, bad}, 2));
         CHECK_THROWS(Error, "no such target: " + std::to_string(bad), make({1.0, 1.0, 1.0}, {1, 1, 1}, bad));
+    }
+}
+
+// The deviation of the second target from its shift is what the first is, however far from zero it is.
+TEST(span_moments_of_dictionaries_far_from_zero) {
+    const Spans spans = mixed_spans();
+    const index rows = 2 * kBlockRows + 5;
+    const Matrix x = correlated(rows, 96), b = random_matrix(rows, 1, 97);
+    const ArrayDictionary dictionary(b.table(), {{0}}, {0});
+    for (const bool weighted : {false, true}) {
+        std::vector<double> weight = random_weights(rows, 98);
+        weight[7] = 1e3;  // more than a row in a few stands for
+        const double* w = weighted ? weight.data() : nullptr;
+        DictionaryTargets targets({{&dictionary, {1.0}, {1}, 1e9, 2}}, 3);
+        targets.centre(rows, w);
+        const SpanMoments m = moments_of(spans, x.table(), w, targets, {{0, 0}}, 1);
+        double total = 0.0, mean = 0.0, variance = 0.0;
+        for (index r = 0; r < rows; ++r) total += w ? w[r] : 1.0;
+        for (index r = 0; r < rows; ++r) mean += (w ? w[r] : 1.0) * b(r, 0) / total;
+        for (index r = 0; r < rows; ++r) variance += (w ? w[r] : 1.0) * (b(r, 0) - mean) * (b(r, 0) - mean) / total;
+        for (const index t : {1, 2}) {
+            const double left = m.of_targets[t] / total;
+            CHECK(left * left < variance);
+            CHECK_CLOSE(m.shift[t] + left, mean + (t == 2 ? 1e9 : 0.0), 1e-14);
+            CHECK_CLOSE(m.of_targets[t * 3 + t] / total - left * left, variance, t == 2 ? 1e-6 : 1e-12);
+        }
     }
 }
 

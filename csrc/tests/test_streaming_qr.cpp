@@ -91,7 +91,7 @@ TEST(triangle_merge_is_absorbing_all) {
 }
 
 TEST(triangle_refuses_more_columns_than_lapack_counts) {
-    CHECK_THROWS(Error, "too many columns", Triangle(index(1) << 31));
+    CHECK_THROWS(Error, "columns are too many", Triangle(index(1) << 31));
 }
 
 TEST(moments_hold_means_and_centred_columns) {

@@ -9,10 +9,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _check_sample_weight
 
 from fasthdmr._numbers import check_numbers
+from fasthdmr._scale import power_of_two
 
 
 def check_weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64] | None:
     """Return weights as a contiguous float64 array, or None for equal ones.
+
+    Very large or small ones are divided by a power of two.
 
     Parameters
     ----------
@@ -39,4 +42,5 @@ def check_weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64] | 
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if not weights.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
-    return np.ascontiguousarray(weights)
+    # Only ratios of weights matter, but the sums and squares of very large or small ones leave the range of numbers.
+    return np.ascontiguousarray(weights / power_of_two(weights.max()))

@@ -13,8 +13,10 @@ from sklearn.utils import Tags, check_array, column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from fasthdmr._numbers import as_floats, check_numbers
+from fasthdmr._scale import CONSTANT, Deviations, check_size
 from fasthdmr._threads import n_threads
 from fasthdmr._validation import check_names
+from fasthdmr._weights import check_weights
 from fasthdmr.decomposition import Component, Decomposition
 from fasthdmr.dictionary import Subspace, as_subspace, as_variables
 from fasthdmr.explanation import Explanation, as_row, explain
@@ -66,14 +68,14 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         """
         check_is_fitted(self)
         targets = self._targets_of(y)
-        return _r2(targets, self.predict(X), sample_weight)
+        return r_squared(targets, self.predict(X), sample_weight)
 
     def fidelity(self, X: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return the R² of `predict` against the black box at X (mean over outputs)."""
         rows = self._rows(X)
         threads = n_threads(self.n_jobs)
         box, model = self.decomposition_.black_box(rows, threads), self.decomposition_.predict(rows, threads)
-        return _r2(box, model, sample_weight)
+        return r_squared(box, model, sample_weight)
 
     def component(self, variables: Any) -> Component:
         """Return the component function of a subspace, given by indices or names.
@@ -235,13 +237,16 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
                 f"It is needed for {needed_for}."
             )
         check_numbers(X, "X")
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_all_finite=self._finite())
+        X = self._validated(X, reset=True)
         if y is None:
             return X, None
         check_numbers(y, "y", labels=labels and not numeric, remedy=_LABELS)
         if self.normalise == "data":
             self._targets_of(y)
-        y = check_array(y, ensure_2d=False, dtype=np.float64 if numeric else None, input_name="y")
+        with np.errstate(invalid="ignore"):  # the check for finite values adds them up, which may overflow
+            y = check_array(y, ensure_2d=False, dtype=np.float64 if numeric else None, input_name="y")
+        if numeric:
+            check_size(y, "y")
         if y.ndim == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
@@ -252,9 +257,13 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         check_numbers(X, "X")
         if not hasattr(self, "feature_names_in_"):  # the names may be those of the model
             check_names(X, self.feature_names_, may_be_unnamed=True)
-        rows: NDArray[Any] = validate_data(
-            self, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite=self._finite()
-        )
+        return self._validated(X, reset=False)
+
+    def _validated(self, X: Any, *, reset: bool) -> NDArray[Any]:
+        with np.errstate(invalid="ignore"):  # as for y
+            rows: NDArray[Any] = validate_data(
+                self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=self._finite()
+            )
         return rows
 
     def _finite(self) -> bool | str:
@@ -266,13 +275,17 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         return tags
 
 
-def variance_of(targets: list[Floats], weights: Floats | None) -> Floats:
-    """Return the weighted variance of each target, (K,)."""
-    means = [np.average(target, weights=weights) for target in targets]
-    return np.array([np.average((t - m) ** 2, weights=weights) for t, m in zip(targets, means, strict=True)])
-
-
-def _r2(values: Floats, predicted: Floats, sample_weight: Any) -> float:
+def r_squared(y: Any, prediction: Floats, sample_weight: Any) -> float:
+    """Return scikit-learn's R², whose squares it takes of numbers near one; a constant hit but for rounding is hit."""
     if sample_weight is not None:
         check_numbers(sample_weight, "sample_weight")
-    return float(r2_score(values, predicted, sample_weight=sample_weight))
+    values = np.asarray(y)
+    weights = None if sample_weight is None else check_weights(sample_weight, prediction)
+    if values.dtype.kind == "f" and values.shape == prediction.shape and np.isfinite(values).all():
+        given, fitted = values.reshape(len(values), -1), prediction.reshape(len(values), -1)
+        target = Deviations.of(given, weights)
+        mean, constant = target.mean, target.is_constant
+        is_hit = constant & (np.abs(fitted - mean) <= CONSTANT * np.abs(mean)).all(axis=0)
+        y = np.where(constant, 0.0, given) / target.scale
+        prediction = np.where(is_hit, 0.0, fitted - np.where(constant, mean, 0.0)) / target.scale
+    return float(r2_score(y, prediction, sample_weight=weights))

@@ -12,6 +12,7 @@ from sklearn.utils import check_array, check_consistent_length
 
 from fasthdmr import _core
 from fasthdmr._numbers import check_numbers
+from fasthdmr._scale import LARGEST, Deviations, check_size, power_of_two, powers_of_two
 from fasthdmr._threads import n_threads, one_blas_thread
 from fasthdmr._validation import column_names
 from fasthdmr._weights import check_weights
@@ -21,6 +22,8 @@ from fasthdmr.hierarchy import eta_and_nu, solve
 from fasthdmr.ridge import ridge_path
 
 Floats = NDArray[np.float64]
+
+_LARGEST_COEFFICIENT = 1e305  # components have larger ones
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,15 +117,6 @@ def decompose(
     threads = n_threads(n_jobs)
     dictionary = ArrayDictionary(labels, column_names(columns))
     constants = _constants(matrix, dictionary.constant)
-    ordered = matrix[:, dictionary.order]
-    total = float(len(matrix)) if weights is None else float(weights.sum())
-
-    def triangle(target: Floats | None) -> Floats:
-        with one_blas_thread():
-            triangles = _core.array_triangle(ordered, weight=weights, y=target, n_threads=threads)
-        result: Floats = triangles[0] / np.sqrt(total)
-        return result
-
     if coef is not None:
         check_numbers(coef, "coef")
         beta = check_array(np.asarray(coef), ensure_2d=False, dtype=np.float64, input_name="coef")
@@ -133,17 +127,28 @@ def decompose(
         several = beta.ndim == 2
         beta = beta.reshape(len(beta), -1)
         betas = [np.concatenate([[b[dictionary.constant] @ constants], b[dictionary.order]]) for b in beta.T]
-        measure = triangle(None)
+        (measure,), units = _triangles(matrix, dictionary.order, [None], weights, threads)
+        shifts, scales = np.zeros(len(betas)), np.ones(len(betas))
+        for k, b in enumerate(betas):
+            scales[k], betas[k] = _scaled(b, measure, units, len(matrix), k)
     else:
         check_numbers(y, "y")
         target = check_array(np.asarray(y), ensure_2d=False, dtype=np.float64, input_name="y")
         check_consistent_length(matrix, target)
+        check_size(target, "y")
         several = target.ndim == 2
-        stacked = [triangle(np.ascontiguousarray(t)) for t in target.reshape(len(target), -1).T]
+        deviations = Deviations.of(target.reshape(len(target), -1), weights)
+        shifts, scales = deviations.mean, deviations.scale
+        stacked, units = _triangles(matrix, dictionary.order, list(deviations.values.T), weights, threads)
         betas = [_least_squares(t) for t in stacked]
+        for beta, scale in zip(betas, scales, strict=True):
+            _check_coefficients(beta[1:], float(scale), units, dictionary.order)
         measure = stacked[0][:-1, :-1]
 
-    solutions = [solve(measure, dictionary.labels, beta, threads) for beta in betas]
+    solutions = [
+        solve(measure, dictionary.labels, beta, threads).rescaled(float(shift), float(scale), units)
+        for beta, shift, scale in zip(betas, shifts, scales, strict=True)
+    ]
     forms = [eta_and_nu(measure, dictionary.labels, beta, threads) for beta in betas]
     result = assemble(
         dictionary,
@@ -152,10 +157,12 @@ def decompose(
         feature_names=names,
         output_names=tuple(f"y{k}" for k in range(len(betas))) if several else None,
     )
-    nu = np.column_stack([form[1] for form in forms])
+    by_column = np.concatenate([[1.0], units])
+    nu = np.column_stack([form[1] for form in forms]) * (scales / by_column[:, None])
+    nu[0] += shifts
     return ColumnDecomposition(
         **vars(result),
-        A=forms[0][0],
+        A=forms[0][0] * by_column / by_column[:, None],
         nu=nu if several else nu[:, 0],
         column_order=np.array(dictionary.order, dtype=np.int64),
     )
@@ -190,3 +197,53 @@ def _least_squares(triangle: Floats) -> Floats:
     beta = ridge_path(triangle / scale, np.zeros(1))[:, 0]
     coefficients: Floats = beta / scale[:-1]
     return coefficients
+
+
+def _triangles(
+    matrix: NDArray[Any], order: list[int], targets: Sequence[Floats | None], weights: Floats | None, threads: int
+) -> tuple[list[Floats], Floats]:
+    """Return the triangle of the columns and each target, and the powers of two that columns are divided by, (b,)."""
+    total = float(len(matrix)) if weights is None else float(weights.sum())
+
+    def triangle(columns: NDArray[Any], target: Floats | None) -> Floats:
+        with one_blas_thread():
+            triangles = _core.array_triangle(columns, weight=weights, y=target, n_threads=threads)
+        found: Floats = triangles[0] / np.sqrt(total)
+        return found
+
+    columns, units = matrix[:, order], np.ones(len(order))
+    first = triangle(columns, targets[0])
+    # It tells of columns at the ends of the range, so that not all of them are searched for their largest numbers.
+    sizes = np.abs(first[:, 1 : len(order) + 1]).max(axis=0)
+    if not all(np.isfinite(size) and power_of_two(size) == 1 for size in sizes):
+        check_size(matrix, "columns")
+        units = powers_of_two(columns)
+        columns = columns / units
+        first = triangle(columns, targets[0])
+    return [first, *(triangle(columns, target) for target in targets[1:])], units
+
+
+def _scaled(beta: Floats, triangle: Floats, units: Floats, n_rows: int, output: int) -> tuple[float, Floats]:
+    """Return a power of two near the terms of f = beta_0 + columns units beta, and beta for f over that and columns."""
+    with np.errstate(over="ignore", under="ignore"):
+        coefficients = beta[1:] * units
+        terms = np.abs(coefficients) * np.linalg.norm(triangle[:, 1:], axis=0)
+    largest = abs(beta[0]) + np.sqrt(n_rows) * terms.sum()  # a value is at most so many times its root mean square
+    if not largest <= LARGEST:
+        raise ValueError(
+            f"coef times columns add up to as much as {largest:.3g} in output {output}, which overflows; at most "
+            f"{LARGEST:g} is taken. Divide coef by a power of ten."
+        )
+    scale = power_of_two(terms.max(initial=0.0))
+    return scale, np.concatenate([beta[:1], coefficients]) / scale
+
+
+def _check_coefficients(beta: Floats, scale: float, units: Floats, order: Sequence[int]) -> None:
+    """Refuse a column beside which y is so large that coefficients come near the end of the range of numbers."""
+    with np.errstate(over="ignore"):
+        too_large = np.flatnonzero(~(np.abs(beta) * (scale / units) < _LARGEST_COEFFICIENT))
+    if len(too_large):
+        raise ValueError(
+            f"The coefficient of column {order[too_large[0]]} overflows: y is too large beside it. Multiply the column "
+            "by a power of ten."
+        )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array, eye_array
 
+from fasthdmr._scale import Deviations, in_units, power_of_two
 from fasthdmr._validation import take_columns
 from fasthdmr.dictionary import ArrayDictionary, Dictionary, ExtendedDictionary, Subspace, TreeDictionary
 from fasthdmr.fourier import FourierSeries, project
@@ -274,7 +275,10 @@ class Decomposition:
         return columns[0] if self.output_names is None else np.column_stack(columns)
 
     def columns_of(self, variable: int, values: Floats) -> Floats:
-        """Return the columns that components of one variable are made of, at its values, (N,): (N, m)."""
+        """Return the columns that components of one variable are made of, at its values, (N,): (N, m).
+
+        Sums of trees are divided by a power of two near what their leaves reach.
+        """
         rows = self.dictionary.embed((variable,), values[:, None])
         blocks = [np.zeros((len(rows), 0))]
         for k, s in enumerate(self.solutions):
@@ -283,6 +287,8 @@ class Decomposition:
             first = 1 + (self.dictionary.n_given[k] if isinstance(self.dictionary, ExtendedDictionary) else 0)
             used = s.weights[:, [s.subspaces.index((variable,))]].indices
             unit = csc_array(eye_array(s.weights.shape[0], format="csc")[:, used[used >= first]])
+            if isinstance(self.dictionary, TreeDictionary):
+                unit.data /= power_of_two(self.dictionary.reach[k])
             blocks.append(self.dictionary.evaluate(rows, k, unit, 1))
             if not isinstance(self.dictionary, TreeDictionary):
                 break  # all outputs have the same
@@ -295,7 +301,8 @@ class Decomposition:
     def _component(self, variables: Sequence[int]) -> Component:
         subspace = tuple(sorted(variables))
         variances = [
-            s.variance[s.subspaces.index(subspace)] if subspace in s.subspaces else 0.0 for s in self.solutions
+            in_units(s.variance[s.subspaces.index(subspace)], s.scale) if subspace in s.subspaces else 0.0
+            for s in self.solutions
         ]
         return Component(
             subspace,
@@ -329,7 +336,7 @@ def assemble(
     *,
     feature_names: tuple[str, ...],
     output_names: tuple[str, ...] | None,
-    data_variance: Floats | None = None,
+    data: Deviations | None = None,
     sample: Sample | None = None,
     of_rows: bool = True,
 ) -> Decomposition:
@@ -342,8 +349,8 @@ def assemble(
     kept : callable
         Tells of a subspace whether its component is kept; the rest is the residual.
     feature_names, output_names : tuple of str
-    data_variance : ndarray of shape (K,) or None
-        What the indices are divided by, if not by the variance of each output.
+    data : Deviations or None
+        Whose variances the indices are divided by, if not by that of each output.
     sample : Sample or None
     of_rows : bool
         Whether the measure is that of the rows, so that the sample tells how uncertain the indices are.
@@ -355,34 +362,58 @@ def assemble(
     Warns
     -----
     UserWarning
-        If an output is constant: its indices are 0.
+        If an output, or what its indices are divided by, is constant: its indices are 0.
     """
     subspaces = sorted({u for s in solutions for u in s.subspaces if kept(u)}, key=lambda u: (len(u), u))
-    if constant := [k for k, s in enumerate(solutions) if s.is_constant]:
-        which = "" if output_names is None else " (outputs " + ", ".join(output_names[k] for k in constant) + ")"
-        warnings.warn(f"The output of the black box is constant{which}: its indices are 0.", UserWarning, stacklevel=3)
-    structural, overall, residual, divisor = [], [], [], []
+    _warn_of_constants([s.is_constant for s in solutions], "The output of the black box", output_names)
+    if data is not None:
+        _warn_of_constants(data.is_constant & [not s.is_constant for s in solutions], "y", output_names)
+    structural, overall, residual, reported, divisors = [], [], [], [], []
     for k, solution in enumerate(solutions):
-        variance = solution.total if data_variance is None else float(data_variance[k])
-        scale = 0.0 if solution.is_constant or variance == 0 else 1 / variance
+        divisor = _divisor(solution, data, k)
+        scale = 0.0 if divisor == 0 else 1 / divisor
         number = {u: c for c, u in enumerate(solution.subspaces)}
         position = [number.get(u) for u in subspaces]
         structural.append([0.0 if c is None else scale * solution.variance[c] for c in position])
         overall.append([0.0 if c is None else scale * solution.covariance[c] for c in position])
         residual.append(scale * (solution.total - solution.covariance[is_kept(solution, subspaces)].sum()))
-        divisor.append(variance)
+        divisors.append(divisor)
+        reported.append(in_units(divisor, solution.scale))
     one = output_names is None
     sensitivity = Sensitivity(
         subspaces,
         np.array(structural).T[:, 0] if one else np.array(structural).T,
         np.array(overall).T[:, 0] if one else np.array(overall).T,
         residual[0] if one else np.array(residual),
-        divisor[0] if one else np.array(divisor),
+        reported[0] if one else np.array(reported),
         feature_names,
         output_names,
     )
     result = Decomposition(dictionary, tuple(solutions), subspaces, sensitivity, feature_names, output_names, sample)
     if sample is None or not of_rows or not np.isfinite(sample.n_effective):
         return result
-    uncertainty = Uncertainty(result, sample, is_divisor_known=data_variance is not None)
+    uncertainty = Uncertainty(result, sample, None if data is None else np.array(divisors))
     return replace(result, sensitivity=replace(sensitivity, uncertainty=uncertainty))
+
+
+def _divisor(solution: Solution, data: Deviations | None, output: int) -> float:
+    """Return what the indices of an output are divided by, in units of its scale²; 0: they are 0."""
+    if solution.is_constant or (data is not None and data.is_constant[output]):
+        return 0.0
+    if data is None:
+        return solution.total
+    with np.errstate(all="ignore"):
+        divisor = float(in_units(data.variance[output], data.scale[output] / solution.scale))
+        if not 0 < np.divide(1, divisor) < np.inf:
+            raise ValueError(
+                "normalise='data' divides by the variance of y, but the numbers of y and of the output are too unlike "
+                "for that. Bring them into the same units, or take normalise='output'."
+            )
+    return divisor
+
+
+def _warn_of_constants(is_constant: ArrayLike, what: str, output_names: tuple[str, ...] | None) -> None:
+    """Warn once where some of the outputs are constant."""
+    if len(constant := np.flatnonzero(is_constant)):
+        which = "" if output_names is None else " (outputs " + ", ".join(output_names[k] for k in constant) + ")"
+        warnings.warn(f"{what} is constant{which}: its indices are 0.", UserWarning, stacklevel=4)

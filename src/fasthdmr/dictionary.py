@@ -15,6 +15,7 @@ from scipy.sparse import csc_array
 from fasthdmr import _core
 from fasthdmr._cached import cached_property
 from fasthdmr._numbers import as_floats
+from fasthdmr._scale import LARGEST
 from fasthdmr._validation import check_names
 from fasthdmr.forest import Forest, Sorting
 
@@ -64,6 +65,11 @@ class TreeDictionary:
         For laying the columns out.
     begun : sequence of _core.ForestColumns
         The first output's columns of each forest, where they are begun already; they are used up.
+
+    Attributes
+    ----------
+    reach : ndarray of shape (K,)
+        What the leaves of an output add up to at most, in absolute value; infinite where one is no number.
     """
 
     def __init__(
@@ -80,6 +86,7 @@ class TreeDictionary:
         self._begun = list(begun)
         self.n_features = self.forests[0].n_features
         self.n_outputs = self.forests[0].n_outputs
+        self.reach = np.sum([forest.core.reach for forest in self.forests], axis=0)
 
     @cached_property
     def columns(self) -> list[_core.TreeColumns]:
@@ -98,6 +105,22 @@ class TreeDictionary:
         """Return the labels of the columns of one output."""
         columns = self.columns[output]
         return Labels(columns.subspaces, columns.column_subspace)
+
+    def check_reach(self, output: int, constant: float, coef: float) -> None:
+        """Refuse a constant plus `coef` times the trees where they cannot be added up.
+
+        Raises
+        ------
+        ValueError
+            With the output and what to do.
+        """
+        largest = abs(constant) + coef * self.reach[output]
+        if not largest <= LARGEST:
+            name = (self.forests[0].output_names or tuple(f"y{k}" for k in range(self.n_outputs)))[output]
+            raise ValueError(
+                f"The leaves of output {name!r} add up to as much as {largest:.3g}; at most {LARGEST:g} is taken. "
+                "Divide the target by a power of ten before the models are fitted."
+            )
 
     def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
         """Return the columns (1, B) at the rows times weights, (N, C), without forming B."""

@@ -16,10 +16,11 @@ from fasthdmr._models import allows_nan, is_scored, kind_of_model, names_of
 from fasthdmr._numbers import check_numbers
 from fasthdmr._optional import find
 from fasthdmr._progress import rows_progress
+from fasthdmr._scale import Deviations, check_size
 from fasthdmr._threads import n_threads
 from fasthdmr._validation import check_model_names, suggests_parameters
 from fasthdmr._weights import check_weights
-from fasthdmr.base import BaseHDMR, variance_of
+from fasthdmr.base import BaseHDMR
 from fasthdmr.decomposition import assemble
 from fasthdmr.dictionary import Subspace, embed
 from fasthdmr.sample import Sample
@@ -166,7 +167,7 @@ class HDMR(BaseHDMR):
             lambda u: chosen is None or len(u) == 1 or u in chosen,
             feature_names=self.feature_names_,
             output_names=None if one else tuple(f"y{k}" for k in range(values.shape[1])),
-            data_variance=variance_of(list(y.reshape(len(y), -1).T), weights) if self.normalise == "data" else None,
+            data=Deviations.of(y.reshape(len(y), -1), weights) if self.normalise == "data" else None,
             sample=Sample.of(X, weights, values),
         )
         return self
@@ -273,12 +274,14 @@ class Output:
         function = getattr(self.model, self.method) if self.method else self.model
         found = function(self._as_fitted(X))
         check_numbers(found, "the model's output", remedy="Pass a function of X that returns numbers.")
-        # A copy: a function may return the same array at each call, with other values.
-        values = check_array(found, ensure_2d=False, dtype=np.float64, copy=True, input_name="the model's output")
+        with np.errstate(invalid="ignore"):  # the check for finite values adds them up, which may overflow
+            # A copy: a function may return the same array at each call, with other values.
+            values = check_array(found, ensure_2d=False, dtype=np.float64, copy=True, input_name="the model's output")
         if values.shape[0] != len(X) or values.ndim > 2:
             raise ValueError(
                 f"The model's output must have shape (N,) or (N, K), got {values.shape} for {len(X)} rows."
             )
+        check_size(values, "The model's output")
         if hasattr(self.model, "predict_proba") and values.ndim == 2 and values.shape[1] == 2:
             values = values[:, 1]
         result: Floats = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from scipy.linalg import LinAlgWarning
 from scipy.sparse import csc_array
 
 from fasthdmr import _core
+from fasthdmr._scale import is_constant
 from fasthdmr._threads import one_blas_thread
 from fasthdmr.dictionary import Labels, Subspace
 
@@ -32,9 +33,9 @@ class Solution:
     constant : float
         f_0.
     variance, covariance : ndarray of shape (C,)
-        Var(f_u) and Cov(f_u, f).
+        Var(f_u) and Cov(f_u, f), in units of scale².
     total : float
-        Var(f).
+        Var(f), in units of scale².
     black_box : csc_array of shape (p, 1)
         The black box over the same columns.
     coef : ndarray of shape (b,)
@@ -43,6 +44,8 @@ class Solution:
         Numerical rank of the columns that were solved for.
     is_constant : bool
         Whether the black box varies by no more than rounding.
+    scale : float
+        A power of two: 1 but for outputs whose squares would leave the range of numbers.
     """
 
     subspaces: list[Subspace]
@@ -55,6 +58,44 @@ class Solution:
     coef: Floats
     rank: int
     is_constant: bool
+    scale: float = 1.0
+
+    def rescaled(self, shift: float, scale: float, columns: Floats) -> Solution:
+        """Return the solution for f, this being the one for (f - shift) / scale over columns divided by others.
+
+        Parameters
+        ----------
+        shift, scale : float
+        columns : ndarray of shape (b,)
+            What the columns had been divided by.
+
+        Raises
+        ------
+        ValueError
+            If a coefficient overflows.
+        """
+        if shift == 0 and scale == 1 and (columns == 1).all():
+            return self
+        constant = shift + scale * self.constant
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            factor = scale / np.concatenate([[1.0], columns])
+            black_box = factor * self.black_box.toarray()[:, 0]
+            weights = self.weights.copy()
+            weights.data *= factor[weights.indices]
+        black_box[0] += shift
+        if not (np.isfinite(black_box).all() and np.isfinite(weights.data).all()):
+            raise ValueError(
+                "The coefficients of the columns overflow: y is too large beside them. Bring both closer to one."
+            )
+        return replace(
+            self,
+            weights=weights,
+            constant=constant,
+            black_box=csc_array(black_box[:, None]),
+            coef=black_box[1:],
+            is_constant=self.is_constant or bool(is_constant(self.total, scale, constant)),
+            scale=scale,
+        )
 
     def reduced(self, kept: NDArray[np.bool_]) -> csc_array:
         """f_0 plus the kept components, as one more component."""
@@ -103,7 +144,7 @@ def solve(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> Sol
         )
     begin = result["begin"]
     # Root mean square of the largest term of f: what its variation has to be compared with.
-    scale = float(np.max(np.abs(beta) * np.linalg.norm(triangle, axis=0), initial=0.0))
+    largest = float(np.max(np.abs(beta) * np.linalg.norm(triangle, axis=0), initial=0.0))
     return Solution(
         subspaces=labels.subspaces,
         weights=csc_array((result["weight"], result["column"], begin), shape=(p, len(begin) - 1)),
@@ -114,7 +155,7 @@ def solve(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> Sol
         black_box=csc_array(beta[:, None]),
         coef=beta[1:],
         rank=result["rank"],
-        is_constant=bool(np.sqrt(result["total"]) <= RANK_TOLERANCE * scale),
+        is_constant=bool(is_constant(result["total"], 1.0, largest)),
     )
 
 

@@ -208,7 +208,14 @@ def _form_of_object(kernel: Any) -> KernelForm:
 
 
 def _power(base: Floats, exponent: int) -> Floats:
-    return np.asarray(polynomial.polypow(base, index(exponent)))
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        result: Floats = np.asarray(polynomial.polypow(base, index(exponent)), dtype=np.float64)
+    if base[-1] != 0 and not np.finfo(float).tiny <= abs(result[-1]) < np.inf:
+        raise ValueError(
+            f"The kernel's coefficient {base[-1]:g} to the power of {exponent} leaves the range of numbers. Scale the "
+            "variables before the machine is fitted (a StandardScaler in its pipeline is understood)."
+        )
+    return result
 
 
 _REFUSED = (

@@ -14,6 +14,7 @@ from sklearn.gaussian_process.kernels import Kernel
 from sklearn.utils import check_array
 
 from fasthdmr._numbers import as_floats, check_numbers
+from fasthdmr._scale import centre_and_scale
 
 Floats = NDArray[np.float64]
 
@@ -185,9 +186,7 @@ class AnovaKernel(_FixedKernel):
         _check(self)
         check_numbers(X, "X")
         rows = check_array(X, dtype=np.float64)
-        varies = np.ptp(rows, axis=0) > 0
-        self.centre_ = np.where(varies, rows.mean(axis=0), rows[0])
-        self.scale_ = np.where(varies, rows.std(axis=0), 1.0)
+        self.centre_, self.scale_ = centre_and_scale(rows, None)
         self.means_ = np.zeros((rows.shape[1], self.degree))
         self.means_ = self.powers(rows).mean(axis=0)
         return self

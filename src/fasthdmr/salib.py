@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from fasthdmr._numbers import check_numbers
 from fasthdmr._optional import require
+from fasthdmr._scale import Deviations
 from fasthdmr._tables import format_rows, plus_minus
 from fasthdmr._validation import check_names
 from fasthdmr.dictionary import Subspace
@@ -291,14 +292,15 @@ def _emulators(
     number = {u: c for c, u in enumerate(terms)}
     n_columns = np.array(sizes)[orders - 1] ** orders
     emulated, select = np.empty(idx.shape), np.empty((len(terms), len(models)))
+    scale = float(Deviations.of(Y[:, None], None).scale[0])
     for k, (model, rows) in enumerate(zip(models, idx.T, strict=True)):
         Y_em = np.zeros((len(rows), len(terms)))
         Y_em[:, [number[u] for u in model.subspaces_]] = model.evaluate(X[rows])
         emulated[:, k] = model.intercept_ + Y_em.sum(axis=1)
-        select[:, k] = _f_tests(Y[rows] - model.intercept_, Y_em, n_columns, alpha)
+        select[:, k] = _f_tests((Y[rows] - model.intercept_) / scale, Y_em / scale, n_columns, alpha)
     Em = {
         "nterms": select.sum(axis=0),
-        "RMSE": np.sqrt(np.mean((Y[idx] - emulated) ** 2, axis=0)),
+        "RMSE": scale * np.sqrt(np.mean(((Y[idx] - emulated) / scale) ** 2, axis=0)),
         "Y_e": emulated,
         "f0": np.array([model.intercept_ for model in models]),
         "n": len(terms),

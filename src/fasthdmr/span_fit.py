@@ -14,9 +14,10 @@ from scipy.linalg import LinAlgWarning
 from scipy.sparse import coo_array, csc_array, vstack
 
 from fasthdmr import _core
+from fasthdmr._scale import Deviations, is_constant
 from fasthdmr._threads import one_blas_thread
 from fasthdmr.dictionary import Dictionary, ExtendedDictionary, Subspace
-from fasthdmr.hierarchy import RANK_TOLERANCE, Solution
+from fasthdmr.hierarchy import Solution
 from fasthdmr.spans import Basis, product_pairs
 
 Floats = NDArray[np.float64]
@@ -55,11 +56,14 @@ class TreeOutput:
     columns : _core.TreeColumns
     constant : float
     coef : ndarray of shape (b,)
+    scale : float
+        A power of two that the output is divided by for its moments.
     """
 
     columns: _core.TreeColumns
     constant: float
     coef: Floats
+    scale: float = 1.0
 
     @property
     def subspaces(self) -> list[Subspace]:
@@ -115,7 +119,8 @@ def solve_trees(
             if own[s] < 0:
                 own[s], n_targets = n_targets, n_targets + 1
             target.append(own[s])
-        crossing.append((output.columns, output.coef.tolist(), target, output.constant, whole))
+        scaled = (output.coef / output.scale).tolist()
+        crossing.append((output.columns, scaled, target, output.constant / output.scale, whole))
         plans.append((own, rest, whole))
     joint = any(rest >= 0 for _, rest, _ in plans)
     with one_blas_thread():
@@ -134,7 +139,8 @@ def solve_trees(
     for output, (own, rest, whole) in zip(outputs, plans, strict=True):
         kept = [] if smooth else [(j, span_of[u]) for j, u in enumerate(output.subspaces) if u in span_of]
         black_box = output.black_box().toarray()[:, 0]
-        solutions.append(_solution(moments, basis, (own, rest, whole), smooth, black_box, kept, rank, n_threads))
+        found = _solution(moments, basis, (own, rest, whole), smooth, black_box, kept, rank, n_threads, 0, output.scale)
+        solutions.append(found)
     return solutions
 
 
@@ -175,20 +181,23 @@ def solve_values(
     X: NDArray[Any], weights: Floats | None, basis: Basis, values: Floats, *, n_threads: int
 ) -> list[Solution]:
     """Decompose functions given by their values at the rows, (N, K): joint projection, then the top-down pass."""
-    n_outputs = values.shape[1]
+    deviations = Deviations.of(values, weights)
     with one_blas_thread():
         moments = _core.array_moments(
             basis.core,
             X,
             weight=weights,
-            values=values,
+            values=deviations.values,
             pairs=product_pairs(basis.subspaces, joint=True),
             n_threads=n_threads,
         )
     rank = additive_rank(moments)
     own = [-1] * len(basis.subspaces)
     itself = np.array([0.0, 1.0])
-    return [_solution(moments, basis, (own, k + 1, k + 1), True, itself, [], rank, n_threads) for k in range(n_outputs)]
+    return [
+        _solution(moments, basis, (own, k + 1, k + 1), True, itself, [], rank, n_threads, shift, scale)
+        for k, (shift, scale) in enumerate(zip(deviations.mean.tolist(), deviations.scale.tolist(), strict=True))
+    ]
 
 
 def _solution(
@@ -200,30 +209,38 @@ def _solution(
     kept: Sequence[tuple[int, int]],
     rank: int,
     n_threads: int,
+    shift: float,
+    scale: float,
 ) -> Solution:
-    """Run the top-down pass of one output; `kept` pairs the given columns that stay with their components."""
+    """Run the top-down pass of one output; `kept` pairs the given columns that stay with their components.
+
+    Its moments are those of (f - shift) / scale.
+    """
     own, rest, whole = plan
     with one_blas_thread():
         result = moments.top_down(own, rest, whole, smooth, n_threads)
     begin, b = result["begin"], len(black_box) - 1
-    exist = np.flatnonzero(np.diff(begin) > 0)
-    weights = csc_array((result["weight"], result["column"], begin), shape=(basis.core.n_columns, len(begin) - 1))
+    # Of trees, subspaces that no term reaches have no component; nothing is known of the terms of a function.
+    exist = np.flatnonzero((np.diff(begin) > 0) | (rest == whole))
+    shape = (basis.core.n_columns, len(begin) - 1)
+    weights = csc_array((scale * result["weight"], result["column"], begin), shape=shape)
     columns, components = np.array(kept, dtype=np.int64).reshape(-1, 2).T
     terms = coo_array((black_box[columns + 1], (columns, components)), shape=(b, len(begin) - 1))
     stacked = csc_array(vstack([weights[[0]], terms, weights[1:]], format="csc"))[:, exist]
     whole_box = csc_array(np.concatenate([black_box, np.zeros(basis.core.n_columns - 1)])[:, None])
-    scale = np.hypot(result["constant"], np.sqrt(max(result["total"], 0.0)))
+    constant = shift + scale * result["constant"]
     return Solution(
         subspaces=[basis.subspaces[s] for s in exist],
         weights=stacked,
-        constant=result["constant"],
+        constant=constant,
         variance=result["variance"][exist],
         covariance=result["covariance"][exist],
         total=result["total"],
         black_box=whole_box,
         coef=black_box[1:],
         rank=rank,
-        is_constant=bool(result["total"] <= (RANK_TOLERANCE * scale) ** 2),
+        is_constant=bool(is_constant(result["total"], scale, constant)),
+        scale=scale,
     )
 
 

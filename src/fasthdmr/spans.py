@@ -139,8 +139,15 @@ def make_basis(
     -------
     Basis
         Without the spans of variables that are constant.
+
+    Raises
+    ------
+    ValueError
+        If the range of a variable is no number.
     """
     profiles = {j: Profile.of(X[:, j], weights) for j in sorted({j for u in subspaces for j in u})}
+    for j, profile in profiles.items():
+        profile.check_range(j)
     knots = {j: profile.knots(sizes, degree) for j, profile in profiles.items() if not profile.is_constant}
     axes: list[tuple[int, int, list[float], bool]] = []
     number: dict[tuple[int, int], int] = {}
@@ -184,6 +191,17 @@ class Profile:
     def is_constant(self) -> bool:
         """Whether nothing distinguishes the rows."""
         return len(self.values) + self.has_missing < 2
+
+    def check_range(self, variable: int) -> None:
+        """Refuse a variable whose largest value less its least overflows."""
+        if len(self.values) == 0:
+            return
+        least, largest = self.values[0], self.values[-1]
+        if largest / 2 - least / 2 > np.finfo(float).max / 2:
+            raise ValueError(
+                f"X has values from {least:.3g} to {largest:.3g} in column {variable}, and the difference overflows. "
+                "Divide the column by a power of ten."
+            )
 
     def knots(self, sizes: Sequence[int], degree: int) -> list[tuple[int, list[float]]]:
         """Return the degree and clamped knots for each of falling sizes; a column a value where these are few.

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_scalar
 
 from fasthdmr._numbers import as_floats, check_numbers
+from fasthdmr._scale import Deviations, in_units, power_of_two
 from fasthdmr._tables import Table
 from fasthdmr._validation import check_names
 from fasthdmr._weights import check_weights
@@ -116,22 +117,28 @@ def dgsm(
     chosen = [as_subspace(u, names) for u in (range(n_features) if subspaces is None else subspaces)]
     steps: dict[Subspace, Floats] | None = None
     if rows is None:
-        values = np.array([model.derivative_moment(u) for u in chosen])
+        values, scales = np.array([model.derivative_moment(u) for u in chosen]), np.ones(len(chosen))
     else:
         given = {as_subspace(u, names, what="weights"): w for u, w in (weights or {}).items()}
         row_weights = check_weights(sample_weight, X)
         derivative, steps = _derivative(model, X, rows, chosen, step)
-        values = np.array([_mean_square(derivative(u), rows[:, u], given.get(u), row_weights) for u in chosen])
-    total = values.sum()
-    shares = values / total if total > 0 else np.zeros_like(values)
+        found = [_mean_square(derivative(u), rows[:, u], given.get(u), row_weights) for u in chosen]
+        values, scales = np.array(found).reshape(-1, 2).T
+    common = scales[values > 0].max(initial=0.0) or 1.0
+    relative = in_units(values, scales / common)
+    total = relative.sum()
+    shares = relative / total if total > 0 else np.zeros_like(values)
+    values = in_units(values, scales)
     return DGSM(chosen, [" ".join(names[i] for i in u) for u in chosen], values, shares, steps)
 
 
-def _mean_square(derivative: Floats, own: Floats, weight: Any, row_weights: Floats | None) -> float:
-    squares = derivative**2
+def _mean_square(derivative: Floats, own: Floats, weight: Any, row_weights: Floats | None) -> tuple[float, float]:
+    """Return a mean square in units of scale², and the scale."""
+    scale = power_of_two(np.abs(derivative).max())
+    squares = (derivative / scale) ** 2
     if weight is not None:
         squares = squares * np.broadcast_to(as_floats(weight(own), "weights"), squares.shape)
-    return float(np.average(squares, weights=row_weights))
+    return float(np.average(squares, weights=row_weights)), scale
 
 
 def _derivative(
@@ -143,7 +150,8 @@ def _derivative(
         return lambda u: model.derivative(u, rows), None
     if step is not None:
         check_scalar(step, "step", (int, float), min_val=0, include_boundaries="neither")
-    output, deviations = Output(model, OUTPUTS), rows.std(axis=0)
+    output, of_rows = Output(model, OUTPUTS), Deviations.of(rows, None)
+    deviations = np.sqrt(of_rows.variance) * of_rows.scale
     scale = np.where(deviations > 0, deviations, np.maximum(np.abs(rows[0]), 1.0))
     half = {
         u: scale[list(u)] * (np.finfo(float).eps ** (1 / (2 + len(u))) if step is None else step) for u in subspaces
@@ -158,8 +166,15 @@ def _derivative(
             if values.ndim > 1:
                 raise ValueError(f"model must have one output, got {values.shape[1]}. Pass a function of X with one.")
             total += np.prod(signs) * values
-        quotient: Floats = total / np.prod(2 * half[u])
-        return quotient
+        with np.errstate(over="ignore"):
+            for width in 2 * half[u]:
+                total /= width
+        if not np.isfinite(total).all():
+            raise ValueError(
+                f"The derivative by the variables {u} overflows: steps of {half[u]} are too small beside the output. "
+                "Multiply these variables by a power of ten."
+            )
+        return total
 
     return difference, half
 

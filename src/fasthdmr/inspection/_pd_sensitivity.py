@@ -11,6 +11,7 @@ from scipy.interpolate import RegularGridInterpolator
 from sklearn.utils import _safe_indexing
 
 from fasthdmr._numbers import as_floats
+from fasthdmr._scale import Deviations, in_units
 from fasthdmr._weights import check_weights
 from fasthdmr.hdmr import OUTPUTS, Output
 from fasthdmr.inspection._grid import GridOptions, as_table
@@ -98,14 +99,15 @@ def pd_sensitivity(
         model, X, subspaces, kind=kind, sample_weight=weights, custom_values=grid, n_jobs=n_jobs
     )
     at_rows = np.column_stack([_interpolated(curve, X, u) for curve, u in zip(curves, subspaces, strict=True)])
-    mean = np.average(values, weights=weights)
-    offsets = np.average(at_rows, axis=0, weights=weights) if centred else mean
-    at_rows -= offsets
-    variance = float(np.average((values - mean) ** 2, weights=weights))
+    deviations = Deviations.of(values[:, None], weights)
+    scale, variance = float(deviations.scale[0]), float(deviations.variance[0])
+    at_rows -= np.average(at_rows, axis=0, weights=weights) if centred else deviations.mean
+    at_rows /= scale
     products = at_rows.T @ (at_rows if weights is None else at_rows * weights[:, None])
     products /= (len(at_rows) if weights is None else weights.sum()) * (variance if variance > 0 else np.inf)
     S = products.sum(axis=1)
-    return Sensitivity(subspaces, np.diag(products).copy(), S, float(1 - S.sum()), variance, options.names)
+    reported = float(in_units(variance, scale))
+    return Sensitivity(subspaces, np.diag(products).copy(), S, float(1 - S.sum()), reported, options.names)
 
 
 def _grid(X: Any, column: int, count: int) -> Floats:
