@@ -15,8 +15,7 @@ from fasthdmr._threads import n_threads, one_blas_thread
 from fasthdmr._weights import check_weights
 from fasthdmr.decomposition import Decomposition, assemble
 from fasthdmr.dictionary import ArrayDictionary, as_subspace
-from fasthdmr.hierarchy import eta_and_nu, solve
-from fasthdmr.ridge import ridge_path
+from fasthdmr.hierarchy import eta_and_nu, least_squares, solve
 
 Floats = NDArray[np.float64]
 
@@ -135,7 +134,7 @@ def decompose(
         check_consistent_length(matrix, target)
         several = target.ndim == 2
         stacked = [triangle(np.ascontiguousarray(t)) for t in target.reshape(len(target), -1).T]
-        betas = [_least_squares(t) for t in stacked]
+        betas = [least_squares(t) for t in stacked]
         measure = stacked[0][:-1, :-1]
 
     solutions = [solve(measure, dictionary.labels, beta, threads) for beta in betas]
@@ -176,12 +175,3 @@ def _constants(matrix: NDArray[Any], constant: list[int]) -> Floats:
         if np.ptp(matrix[:, j]) != 0:
             raise ValueError(f"Column {j} has the subspace (), but is not constant.")
     return np.asarray(matrix[0, constant], dtype=np.float64)
-
-
-def _least_squares(triangle: Floats) -> Floats:
-    """Return intercept and coefficients of y on (1, B), columns scaled to unit norm, of least norm."""
-    norms = np.linalg.norm(triangle[1:], axis=0)
-    scale = np.concatenate([[1.0], np.where(norms[1:-1] > 0, norms[1:-1], 1.0), [1.0]])
-    beta = ridge_path(triangle / scale, np.zeros(1))[:, 0]
-    coefficients: Floats = beta / scale[:-1]
-    return coefficients
