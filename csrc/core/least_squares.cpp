@@ -15,7 +15,7 @@ namespace {
 // Where the inverse of the products is smaller, their rounding leaves a solution nine digits, and one correction is enough
 // for all that a QR would give.
 constexpr double kLargestInverse = 1e6;
-// The numbers of a column carry so many eps of its mean as rounding, however small its spread.
+// The numbers of a column carry so many eps of its size as rounding, however small its spread.
 constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
 
 }  // namespace
@@ -28,7 +28,7 @@ LeastSquares::LeastSquares(const double* r, index p, double tolerance)
         const double centred = std::sqrt(dot(column + 1, column + 1, j));
         if (!(centred > tolerance * std::abs(column[0]))) continue;
         spread_[j] = centred;
-        rounding[j] = kRounding * std::abs(column[0]) / centred;
+        rounding[j] = kRounding * std::hypot(column[0], centred) / centred;
         for (index i = 0; i < j; ++i) unit_[(j - 1) * n_ + i] = column[i + 1] / centred;
     }
     if (*std::max_element(rounding.begin(), rounding.end()) > tolerance) drop_rounding(rounding);
@@ -41,7 +41,7 @@ LeastSquares::LeastSquares(const double* r, index p, double tolerance)
 }
 
 // Columns of which those before them leave no more than the rounding of all that are involved become what these tell of
-// them: what is left is no direction. By Gram and Schmidt, twice.
+// them: what is left is no direction. By Gram and Schmidt.
 void LeastSquares::drop_rounding(const std::vector<double>& rounding) {
     std::vector<index> kept;
     Buffer<double> q(n_ * n_), r(n_ * n_);  // their QR
@@ -49,23 +49,20 @@ void LeastSquares::drop_rounding(const std::vector<double>& rounding) {
         if (spread_[j] == 0) continue;
         const index n = index(kept.size());
         double* column = unit_.data() + (j - 1) * n_;
-        std::vector<double> left(column, column + j), multiples(n, 0.0);
-        for (int pass = 0; pass < 2; ++pass)
-            for (index k = 0; k < n; ++k) {
-                const double* direction = q.data() + k * n_;
-                const double product = dot(direction, left.data(), kept[k]);
-                multiples[k] += product;
-                for (index i = 0; i < kept[k]; ++i) left[i] -= product * direction[i];
-            }
+        std::vector<double> left(column, column + j), multiples(n);
+        for (index k = 0; k < n; ++k) {
+            const double* direction = q.data() + k * n_;
+            multiples[k] = r[n * n_ + k] = dot(direction, left.data(), kept[k]);
+            for (index i = 0; i < kept[k]; ++i) left[i] -= multiples[k] * direction[i];
+        }
         const double rest = std::sqrt(dot(left.data(), left.data(), j));
-        std::copy(multiples.begin(), multiples.end(), r.data() + n * n_);
         double noise = rounding[j];
         for (index k = n - 1; k >= 0; --k) {  // multiples of the columns, which carry their rounding
             multiples[k] /= r[k * n_ + k];
             for (index i = 0; i < k; ++i) multiples[i] -= multiples[k] * r[k * n_ + i];
             noise += std::abs(multiples[k]) * rounding[kept[k]];
         }
-        if (rest <= std::max(tolerance_, noise)) {
+        if (rest <= noise) {
             for (index i = 0; i < j; ++i) column[i] -= left[i];
         } else {
             for (index i = 0; i < j; ++i) q[n * n_ + i] = left[i] / rest;

@@ -1,7 +1,6 @@
 #include "streaming_qr.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "lapack.hpp"
@@ -29,16 +28,7 @@ void Triangle::absorb(double* block, index rows, index leading) { update(block, 
 
 void Triangle::merge(Triangle other) {
     if (other.n_ != n_) throw Error("only triangles of the same columns merge");
-    // As multiples of the first column, the constant, are taken off both, no digits of large means are rounded.
-    const Triangle& larger = n_ > 0 && std::abs(r_[0]) < std::abs(other.r_[0]) ? other : *this;
-    std::vector<double> multiples(n_, 0.0);
-    for (index j = 1; j < n_ && larger.r_[0] != 0; ++j) multiples[j] = larger.r_[j * n_] / larger.r_[0];
-    for (index j = 1; j < n_; ++j) {
-        r_[j * n_] -= multiples[j] * r_[0];
-        other.r_[j * n_] -= multiples[j] * other.r_[0];
-    }
     update(other.r_.data(), n_, n_, n_);
-    for (index j = 1; j < n_; ++j) r_[j * n_] += multiples[j] * r_[0];
 }
 
 void Triangle::fix_signs() {

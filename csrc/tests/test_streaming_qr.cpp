@@ -90,38 +90,6 @@ TEST(triangle_merge_is_absorbing_all) {
     CHECK_THROWS(Error, "same columns", merged.merge(Triangle(5)));
 }
 
-// The centred columns, but for the means in the first row.
-std::vector<double> centred(const Triangle& triangle) {
-    Matrix r = as_matrix(triangle);
-    for (index j = 0; j < r.columns; ++j) r(0, j) = 0.0;
-    return r.values;
-}
-
-// As accurate as that of the same columns without their means, for parts whose means differ too.
-TEST(triangle_merge_keeps_the_digits_of_columns_far_from_zero) {
-    constexpr double mean = 0x1p30;
-    Random random(38);
-    Matrix near = with_ones(random_matrix(random, 100, 5)), far = near;
-    for (index j = 1; j < 6; ++j)
-        for (index i = 0; i < 100; ++i) {
-            far(i, j) += mean;
-            near(i, j) = far(i, j) - mean;
-        }
-    const auto merged = [](const Matrix& x) {
-        Triangle result(6);
-        for (index begin = 0; begin < 100; begin += 10) {
-            Matrix part(10, 6);
-            for (index j = 0; j < 6; ++j) std::copy_n(x.column(j) + begin, 10, part.column(j));
-            Triangle next = absorbed(part, 10);
-            if (begin % 20) next.merge(std::move(result)), result = std::move(next);
-            else result.merge(std::move(next));
-        }
-        result.fix_signs();
-        return result;
-    };
-    CHECK_CLOSE(centred(merged(far)), centred(merged(near)), 4 * 0x1p-52 * mean);
-}
-
 TEST(triangle_refuses_more_columns_than_lapack_counts) {
     CHECK_THROWS(Error, "too many columns", Triangle(index(1) << 31));
 }
@@ -143,18 +111,26 @@ TEST(moments_hold_means_and_centred_columns) {
     }
 }
 
+// The centred columns, but for the means in the first row.
+std::vector<double> centred(const Triangle& triangle) {
+    Matrix r = as_matrix(triangle);
+    for (index j = 0; j < r.columns; ++j) r(0, j) = 0.0;
+    return r.values;
+}
+
 // By reflections and by products, weighted or not: nothing is rounded that the same columns without their means have.
 TEST(moments_keep_the_digits_of_columns_far_from_zero) {
     constexpr double mean = 0x1p30;
     Random random(39);
-    for (const index rows : {20, 200, 3000}) {
+    for (const index rows : {20, 200, 3200}) {  // of the last, the first of every 100 do not count
         Matrix near = random_matrix(random, rows, 4), far = near;
         std::vector<double> weight(rows), near_y(rows), far_y(rows);
         for (index i = 0; i < rows; ++i) {
-            weight[i] = i % 9 ? random.uniform() : 0.0;
+            const bool counts = i % 100 >= 10;
+            weight[i] = counts ? random.uniform() : 0.0;
             for (index j = 0; j < 3; ++j) {
-                near(i, j) = i % 9 ? std::floor(near(i, j) * 0x1p20) * 0x1p-20 : -0x1p50;  // what does not count tells nothing
-                far(i, j) = near(i, j) + mean * double(j + 1);                               // exact
+                near(i, j) = counts ? std::floor(near(i, j) * 0x1p20) * 0x1p-20 : -0x1p50;  // which tells nothing
+                far(i, j) = near(i, j) + mean * double(j + 1);                              // exact
             }
             near_y[i] = double(random.below(1 << 20)) * 0x1p-20;
             far_y[i] = near_y[i] - mean;
@@ -163,7 +139,7 @@ TEST(moments_keep_the_digits_of_columns_far_from_zero) {
         }
         std::vector<index> list;
         for (index i = 0; i < rows; ++i)
-            if (i % 9) list.push_back(i);
+            if (weight[i] > 0) list.push_back(i);
         const Rows counted{0, 1, index(list.size()), list.data()};
         for (const bool weighted : {false, true}) {
             const auto found = [&](const Matrix& x, const std::vector<double>& y) {
