@@ -129,8 +129,8 @@ TEST(moments_keep_the_digits_of_columns_far_from_zero) {
             const bool counts = i % 100 >= 10;
             weight[i] = counts ? random.uniform() : 0.0;
             for (index j = 0; j < 3; ++j) {
-                near(i, j) = counts ? std::floor(near(i, j) * 0x1p20) * 0x1p-20 : -0x1p50;  // which tells nothing
-                far(i, j) = near(i, j) + mean * double(j + 1);                              // exact
+                near(i, j) = counts ? std::floor(near(i, j) * 0x1p20) * 0x1p-20 : 0.0;
+                far(i, j) = counts ? near(i, j) + mean * double(j + 1) : -0x1p50;  // exact; and what must tell nothing
             }
             near_y[i] = double(random.below(1 << 20)) * 0x1p-20;
             far_y[i] = near_y[i] - mean;
