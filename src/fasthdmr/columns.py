@@ -61,7 +61,8 @@ def decompose(
     coef : array-like of shape (b,) or (b, K), optional
         The coefficients beta: f = sum of coef times columns.
     y : array-like of shape (N,) or (N, K), optional
-        In place of `coef`: they are found by least squares (of least norm, for columns scaled to unit norm).
+        In place of `coef`: they are found by least squares (of least norm, for columns scaled to unit norm; 0 for
+        columns that are constant).
     sample_weight : array-like of shape (N,), optional
         Non-negative weights of the rows.
     order : int, optional
@@ -85,7 +86,8 @@ def decompose(
     Warns
     -----
     scipy.linalg.LinAlgWarning
-        If the columns are linearly dependent.
+        If the columns are linearly dependent, up to the rounding of their numbers, as copies with large means and
+        constants are; or so nearly that rounding keeps the sum of the components from the function.
 
     Notes
     -----
