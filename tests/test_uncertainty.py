@@ -110,6 +110,23 @@ def test_a_fit_uses_up_rows():
     assert 0.8 < ratio.mean() < 1.2
 
 
+@pytest.mark.parametrize(("order", "columns"), [(1, 3 * 2), (2, 3 * 2 + 3 * 4)])
+@pytest.mark.parametrize("weights", [None, np.random.default_rng(7).uniform(0.5, 2, 120)])
+def test_noise_is_divided_by_the_rows_that_are_left(order, columns, weights, monkeypatch):
+    """Its variance is the sum of squares over N - p, not over N: p columns of the spans, two of a variable."""
+    X, w = bits(120), np.ones(120) if weights is None else weights
+    pairs = [X[:, [i]] * X[:, [j]] for i, j in [(0, 1), (0, 2), (1, 2)]]
+    design = np.column_stack([np.ones(120), X, *pairs]) * np.sqrt(w)[:, None]
+    noise = np.random.default_rng(8).normal(size=120) * np.sqrt(w)
+    y = (noise - design @ np.linalg.lstsq(design, noise)[0]) / np.sqrt(w)  # no component has any of it
+    values = np.array([0.0, 1.0])
+    found = of_pairs(order=order).fit(X, y, sample_weight=weights).component(0).standard_error(values)
+    monkeypatch.setattr(Uncertainty, "_spent", lambda self: 0.0)
+    uncorrected = of_pairs(order=order).fit(X, y, sample_weight=weights).component(0).standard_error(values)
+    n_effective = w.sum() ** 2 / (w**2).sum()
+    assert_close(uncorrected / found, np.full(2, np.sqrt(1 - columns / n_effective)), 1e-10)
+
+
 def test_equal_to_refits_of_a_kernel_machine():
     X = correlated(150)
     machine = KernelRidge(kernel="poly", degree=2, coef0=1, gamma=1).fit(X, smooth_function(X))

@@ -1,6 +1,7 @@
 #include "gram.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "harness.hpp"
 #include "matrix.hpp"
@@ -101,6 +102,25 @@ TEST(gram_shares_equally_between_equal_columns) {
             // Rounding puts some eps over the regularisation (1e-6) into the directions without variance.
             CHECK_CLOSE(Gram(g, 2 * n).solve(times(g, all)), shared, 5e-9);
         }
+}
+
+// Directions that columns nearly share are solved, down to where rounding is all they hold: there, columns share equally.
+TEST(gram_solves_weak_directions_and_leaves_empty_ones) {
+    const auto solution = [](double eigenvalue) {
+        const Buffer<double> g = {1.0, 1.0 - eigenvalue, 1.0 - eigenvalue, 1.0};
+        return Gram(g, 2).solve(times(g, {1.0, 0.0}));
+    };
+    for (const double weak : {1e-4, 1e-7, 1e-9}) CHECK_CLOSE(solution(weak), (std::vector<double>{1.0, 0.0}), 1e-15 / weak);
+    CHECK_CLOSE(solution(1e-11), (std::vector<double>{0.5, 0.5}), 1e-9);
+    // Large ones take as many steps as a weak direction needs.
+    constexpr index n = kSmallest + 2;
+    for (const double weak : {1e-3, 1e-5}) {
+        Matrix b = random_columns(4 * n, n, 74);
+        for (index i = 0; i < b.rows; ++i) b(i, 1) = b(i, 0) + std::sqrt(weak) * b(i, 1);
+        const Buffer<double> g = gram_of(b);
+        const std::vector<double> x = random_vector(n, 75);
+        CHECK_CLOSE(Gram(g, n).solve(times(g, x)), x, 1e-13 / weak);
+    }
 }
 
 // Indicators of bins, centred: they sum to nothing, and least norm of the scaled columns decides.

@@ -18,8 +18,7 @@ from fasthdmr._validation import column_names
 from fasthdmr._weights import check_weights
 from fasthdmr.decomposition import Decomposition, assemble
 from fasthdmr.dictionary import ArrayDictionary, as_subspace
-from fasthdmr.hierarchy import eta_and_nu, solve
-from fasthdmr.ridge import ridge_path
+from fasthdmr.hierarchy import eta_and_nu, least_squares, solve
 
 Floats = NDArray[np.float64]
 
@@ -67,7 +66,8 @@ def decompose(
     coef : array-like of shape (b,) or (b, K), optional
         The coefficients beta: f = sum of coef times columns.
     y : array-like of shape (N,) or (N, K), optional
-        In place of `coef`: they are found by least squares (of least norm, for columns scaled to unit norm).
+        In place of `coef`: they are found by least squares (of least norm, for columns scaled to unit norm; 0 for
+        columns that are constant).
     sample_weight : array-like of shape (N,), optional
         Non-negative weights of the rows.
     order : int, optional
@@ -91,7 +91,8 @@ def decompose(
     Warns
     -----
     scipy.linalg.LinAlgWarning
-        If the columns are linearly dependent.
+        If the columns are linearly dependent, up to the rounding of their numbers, as copies with large means and
+        constants are; or so nearly that rounding keeps the sum of the components from the function.
 
     Notes
     -----
@@ -140,7 +141,7 @@ def decompose(
         deviations = Deviations.of(target.reshape(len(target), -1), weights)
         shifts, scales = deviations.mean, deviations.scale
         stacked, units = _triangles(matrix, dictionary.order, list(deviations.values.T), weights, threads)
-        betas = [_least_squares(t) for t in stacked]
+        betas = [least_squares(t) for t in stacked]
         for beta, scale in zip(betas, scales, strict=True):
             _check_coefficients(beta[1:], float(scale), units, dictionary.order)
         measure = stacked[0][:-1, :-1]
@@ -188,15 +189,6 @@ def _constants(matrix: NDArray[Any], constant: list[int]) -> Floats:
         if np.ptp(matrix[:, j]) != 0:
             raise ValueError(f"Column {j} has the subspace (), but is not constant.")
     return np.asarray(matrix[0, constant], dtype=np.float64)
-
-
-def _least_squares(triangle: Floats) -> Floats:
-    """Return intercept and coefficients of y on (1, B), columns scaled to unit norm, of least norm."""
-    norms = np.linalg.norm(triangle[1:], axis=0)
-    scale = np.concatenate([[1.0], np.where(norms[1:-1] > 0, norms[1:-1], 1.0), [1.0]])
-    beta = ridge_path(triangle / scale, np.zeros(1))[:, 0]
-    coefficients: Floats = beta / scale[:-1]
-    return coefficients
 
 
 def _triangles(

@@ -18,7 +18,10 @@ from fasthdmr.dictionary import Labels, Subspace
 Floats = NDArray[np.float64]
 
 RANK_TOLERANCE = 1e-12
-"""Columns, scaled to unit norm, count as dependent below this."""
+"""Columns, scaled to unit norm, count as dependent below this, or below their own rounding where that is more."""
+
+_MISSED = 1e-8  # deviations of f, by which the components may miss it without a word,
+_LARGE = 8.0  # unless the terms of f are nearly as large, and so is its own rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,9 +125,9 @@ def solve(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> Sol
     Warns
     -----
     LinAlgWarning
-        If the columns are linearly dependent; components are then those of least norm.
+        If the columns are linearly dependent; components are then those of least norm. Or if the components are so
+        large, as those of nearly dependent columns are, that rounding keeps their sum from f.
     """
-    p = len(beta)
     with one_blas_thread():
         result = _core.top_down(
             np.asfortranarray(triangle),
@@ -134,20 +137,16 @@ def solve(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> Sol
             RANK_TOLERANCE,
             n_threads,
         )
-    if result["rank"] < p:
-        warnings.warn(
-            f"The {p} feature columns, the constant included, have numerical rank {result['rank']} (relative tolerance "
-            f"{RANK_TOLERANCE:g}): components that depend on each other are not unique, and those of least norm are "
-            "returned, which share equally. More rows, or fewer collinear variables, make them unique.",
-            LinAlgWarning,
-            stacklevel=2,
-        )
     begin = result["begin"]
-    # Root mean square of the largest term of f: what its variation has to be compared with.
-    largest = float(np.max(np.abs(beta) * np.linalg.norm(triangle, axis=0), initial=0.0))
+    weights = csc_array((result["weight"], result["column"], begin), shape=(len(beta), len(begin) - 1))
+    sizes = np.linalg.norm(triangle, axis=0)  # root mean squares
+    # The largest term of f: what its variation has to be compared with.
+    scale = float(np.max(np.abs(beta) * sizes, initial=0.0))
+    largest = float(np.max(np.abs(weights.data) * sizes[weights.indices], initial=0.0))
+    _warn(result["rank"], len(beta), largest, scale, np.sqrt(result["total"]))
     return Solution(
         subspaces=labels.subspaces,
-        weights=csc_array((result["weight"], result["column"], begin), shape=(p, len(begin) - 1)),
+        weights=weights,
         constant=result["constant"],
         variance=result["variance"],
         covariance=result["covariance"],
@@ -155,8 +154,29 @@ def solve(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> Sol
         black_box=csc_array(beta[:, None]),
         coef=beta[1:],
         rank=result["rank"],
-        is_constant=bool(is_constant(result["total"], 1.0, largest)),
+        is_constant=bool(is_constant(result["total"], 1.0, scale)),
     )
+
+
+def _warn(rank: int, p: int, largest: float, scale: float, deviation: float) -> None:
+    """Tell of dependent columns, and of components that are too large to sum to f (arguments: their and its terms)."""
+    complaints = []
+    if rank < p:
+        complaints.append(
+            f"The {p} feature columns, the constant included, have numerical rank {rank} (relative tolerance "
+            f"{RANK_TOLERANCE:g}, or the rounding of columns with large means): components that depend on each other "
+            "are not unique, and those of least norm are returned, which share equally. More rows, or fewer collinear "
+            "variables, make them unique."
+        )
+    rounding = np.finfo(float).eps * largest
+    if largest > _LARGE * scale and rounding > _MISSED * deviation > 0:
+        complaints.append(
+            f"The terms of the components are up to {largest / scale:.1g} times as large as those of f, so rounding "
+            f"keeps their sum about {rounding / deviation:.1g} standard deviations of f from f. Fewer columns that "
+            "nearly depend on each other, or columns whose means are taken off, bring it nearer."
+        )
+    if complaints:
+        warnings.warn(" ".join(complaints), LinAlgWarning, stacklevel=3)
 
 
 def eta_and_nu(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> tuple[Floats, Floats]:
@@ -170,3 +190,20 @@ def eta_and_nu(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -
             RANK_TOLERANCE,
             n_threads,
         )
+
+
+def least_squares(triangle: Floats) -> Floats:
+    """Return intercept and coefficients of y on (1, B), of least norm for columns scaled to unit norm.
+
+    Parameters
+    ----------
+    triangle : ndarray of shape (b + 2, b + 2)
+        R of the QR of the weighted columns (1, B, y).
+
+    Returns
+    -------
+    ndarray of shape (1 + b,)
+        Columns that are constant up to rounding have the coefficient 0.
+    """
+    with one_blas_thread():
+        return _core.least_squares(np.asfortranarray(triangle), RANK_TOLERANCE)
