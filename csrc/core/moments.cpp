@@ -101,7 +101,7 @@ std::vector<double> origins(const Source& source, const Rows& rows) {
     if (n == 0) return result;
     if (source.sample.weight)
         for (index k = 0; k < n; ++k) weights[k] = source.sample.weight[chosen[k]];
-    const Sample unweighted{n, nullptr, source.sample.y};
+    const Sample unweighted{n, nullptr, source.sample.y, source.sample.unit};
     Buffer<double> x(source.columns * n);
     Source{source.dictionary, unweighted}.fill({0, 1, n, chosen.data()}, x.data(), n);
     for (index j = 1; j < source.columns; ++j) result[j] = origin_of(x.data() + j * n, weights);
