@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -42,6 +43,7 @@ REPEATS = {"engines": 9, "scaling": 3}  # 5 of the others
 
 
 def main() -> None:
+    sys.stdout.reconfigure(errors="backslashreplace")  # hours of work must not end at a console without some sign
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     names = ", ".join(PROBLEMS)
     parser.add_argument("problems", nargs="*", metavar="PROBLEM", help=f"of {names}; all if none")

@@ -28,7 +28,7 @@ def california() -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
         bunch = fetch_california_housing()
         table, names = np.column_stack([bunch.data, bunch.target]), tuple(bunch.feature_names)
     else:
-        with path.open() as lines:
+        with path.open(encoding="utf-8-sig") as lines:
             names = tuple(lines.readline().strip().split(","))[:-1]
             table = np.loadtxt(lines, delimiter=",")
     table = (table - table.mean(axis=0)) / table.std(axis=0)

@@ -33,10 +33,7 @@ def fitted(estimator: Any, X: np.ndarray, y: np.ndarray) -> Any:
     if path.is_file():
         return joblib.load(path)
     estimator.fit(X, y)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(f".{os.getpid()}")
-    joblib.dump(estimator, unfinished)
-    unfinished.replace(path)
+    _make(path, lambda unfinished: joblib.dump(estimator, unfinished))
     return estimator
 
 
@@ -55,8 +52,16 @@ def converted(model: Any, kind: str, write: Callable[[Path], Any]) -> Path:
     """
     path = cache_directory() / f"{type(model).__name__}-{joblib.hash(model)}-{kind}"
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_name(f"{os.getpid()}-{path.name}")
+        _make(path, write)
+    return path
+
+
+def _make(path: Path, write: Callable[[Path], Any]) -> None:
+    """Let a file be written beside its place, and move it there when it is whole; leave nothing else behind."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f"{os.getpid()}-{path.name}")
+    try:
         write(unfinished)
         unfinished.replace(path)
-    return path
+    finally:
+        unfinished.unlink(missing_ok=True)

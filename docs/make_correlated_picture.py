@@ -13,6 +13,7 @@ from matplotlib import pyplot
 from sklearn.ensemble import GradientBoostingRegressor
 
 import fasthdmr
+from fasthdmr._output_file import drawn, write_files
 from fasthdmr.analytic import GaussianQuadratic
 
 mpl.use("Agg")
@@ -100,7 +101,8 @@ def main() -> None:
     draw_curves(axes[1])
     handles, labels = axes[1, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
-    figure.savefig(Path(__file__).with_name("correlated-inputs.svg"), metadata={"Date": None})
+    picture = drawn(figure, "svg", metadata={"Date": None})
+    write_files({Path(__file__).with_name("correlated-inputs.svg"): picture})
 
 
 if __name__ == "__main__":

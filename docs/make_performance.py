@@ -4,10 +4,13 @@ Arguments go to ``python -m bench`` (``--quick``, ``--repeats 9``); without prob
 Needs the extra ``bench``, and a machine that does nothing else.
 """
 
+import os
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+
+from fasthdmr._output_file import write_files
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -43,9 +46,10 @@ def section(problem: str, options: list[str]) -> str:
     """Return the section of a problem: what it asks, how to run it, and what it printed."""
     print(f"{problem} …", file=sys.stderr, flush=True)
     command = [sys.executable, "-m", "bench", problem, *options]
-    printed = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+    environment = os.environ | {"PYTHONIOENCODING": "utf-8"}
+    run = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8", env=environment, check=True)
     question = (import_module(f"bench.problems.{problem}").__doc__ or "").partition("\n")[0]
-    return f"## {TITLES[problem]}\n\n{question}\n\n```text\n{printed.strip()}\n```\n"
+    return f"## {TITLES[problem]}\n\n{question}\n\n```text\n{run.stdout.strip()}\n```\n"
 
 
 def main(arguments: list[str]) -> None:
@@ -54,7 +58,8 @@ def main(arguments: list[str]) -> None:
     options = [argument for argument in arguments if argument not in TITLES]
     sections = [section(problem, options) for problem in problems or PROBLEMS]
     given = "".join(f" {argument}" for argument in arguments)
-    (DOCS / "performance.md").write_text(OPENING.format(arguments=given) + "\n".join(sections), encoding="utf-8")
+    page = OPENING.format(arguments=given) + "\n".join(sections)
+    write_files({DOCS / "performance.md": page.encode()})
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from matplotlib import pyplot
 from sklearn.ensemble import GradientBoostingRegressor
 
 import fasthdmr
+from fasthdmr._output_file import drawn, write_files
 from fasthdmr.plotting import ComponentDisplay, SensitivityDisplay
 
 mpl.use("Agg")
@@ -30,7 +31,8 @@ def main() -> None:
     )
     SensitivityDisplay.from_estimator(hdmr, ax=bars)
     ComponentDisplay.from_estimator(hdmr, ["MedInc", ("Latitude", "Longitude")], ax=[income, place])
-    figure.savefig(Path(__file__).with_name("components.svg"), dpi=120, metadata={"Date": None})
+    picture = drawn(figure, "svg", dpi=120, metadata={"Date": None})
+    write_files({Path(__file__).with_name("components.svg"): picture})
 
 
 if __name__ == "__main__":

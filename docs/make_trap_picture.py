@@ -8,6 +8,7 @@ from matplotlib import pyplot
 from sklearn.ensemble import GradientBoostingRegressor
 
 import fasthdmr
+from fasthdmr._output_file import drawn, write_files
 
 mpl.use("Agg")
 # A fixed salt and no date: the same picture gives the same file.
@@ -80,7 +81,8 @@ def draw(runs: dict[str, fasthdmr.TreeHDMR], rho: float = 0.0) -> None:
         ax.set_aspect("equal")
     axes[0].set_ylabel("x2")
     figure.colorbar(image, ax=axes, label="f12", extend="both")
-    figure.savefig(Path(__file__).with_name("the-trap.svg"), dpi=120, metadata={"Date": None})
+    picture = drawn(figure, "svg", dpi=120, metadata={"Date": None})
+    write_files({Path(__file__).with_name("the-trap.svg"): picture})
 
 
 def main() -> None:

@@ -90,6 +90,16 @@ def test_a_conversion_is_kept(on_thresholds, cache):
     assert sorted(cache.iterdir()) == sorted({*paths})
 
 
+def test_a_conversion_that_fails_leaves_nothing(on_thresholds, cache):
+    def write(path):
+        path.write_text("conv")
+        raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="full"):
+        models.converted(on_thresholds[0], "kind", write)
+    assert list(cache.iterdir()) == []
+
+
 def found(name, seconds, **summary):
     return Measurement(Contender(name, "stage", run=lambda _: None), [seconds], summary=summary)
 

@@ -12,10 +12,12 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("tqdm")
 
 from matplotlib.image import imread
+from test_cli_outputs import full_disk
 
 from bench import models
 from bench.paper import __main__ as command
 from bench.paper import boot, cali, est, everything, housing, ishigami, scsa_ishi
+from bench.paper.figures import drawing
 from bench.paper.items import ITEMS, SAME, Item
 from bench.paper.options import Options
 from bench.paper.result import PICTURE, Result, Row, claim, fewer, near
@@ -156,6 +158,27 @@ def test_an_interruption_leaves_a_page(items, tmp_path, monkeypatch):
         everything.run_all(Options(out=tmp_path))
     assert "<b>2 of 3 items are not made yet.</b>" in (tmp_path / "index.html").read_text()
     assert [path.name for path in (tmp_path / "results").iterdir()] == ["draws.json"]
+
+
+def test_a_full_disk_leaves_the_page_and_the_figures(items, tmp_path):
+    figure = tmp_path / "figures" / "line.png"
+    with drawing(figure) as (_, axes):
+        axes[0, 0].plot([1, 2])
+    everything.run_all(Options(out=tmp_path), ["draws"])
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with full_disk(500), pytest.raises(OSError, match="File too large"), drawing(figure) as (_, axes):
+        axes[0, 0].plot([2, 1])
+    with full_disk(500), pytest.raises(OSError, match="File too large"):
+        everything.run_all(Options(quick=True, out=tmp_path), ["draws"])
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_where_it_goes_is_checked_before_the_work(items, tmp_path, monkeypatch, capsys):
+    (tmp_path / "taken").write_text("")
+    monkeypatch.setattr(sys, "argv", ["paper", "all", "--out", str(tmp_path / "taken")])
+    with pytest.raises(SystemExit):
+        command.main()
+    assert "File exists" in capsys.readouterr().err and items == []
 
 
 def test_the_digest_follows_the_code(tmp_path, monkeypatch):

@@ -98,6 +98,17 @@ def test_cells_of_probability_zero_do_not_count():
     assert chisquare.moments([0.2, 0.0, 0.8], 10) == chisquare.moments([0.2, 0.8], 10)
 
 
+def test_moments_of_hardly_possible_categories():
+    """What is above the largest number is infinite, nothing is NaN, and what is below it is right."""
+    found = chisquare.moments([0.5, 0.5 - 1e-200, 1e-200], 10)
+    assert_close([found.variance_chi2, found.third_hdmr], [1e199, 0.36e200])
+    assert found.third_chi2 == np.inf and found.variance_hdmr == 3.6
+    for rare in (1e-310, 5e-324):
+        found = chisquare.moments([1.0, rare], 10)
+        assert (found.variance_chi2, found.variance_hdmr) == (np.inf, 1.8)
+        assert (found.first_order, found.second_order) == (1.0, 0.0)
+
+
 def test_one_category_is_constant():
     found = chisquare.moments([1.0], 5)
     assert (found.mean, found.variance_chi2, found.first_order, found.second_order) == (0, 0, 0, 0)
@@ -126,6 +137,13 @@ def test_sums_stand_for_a_power_law():
         ([], "empty"),
         ([[0.5, 0.5]], "one-dimensional"),
         (1.0, "one-dimensional"),
+        (np.ma.array([0.5, 0.5], mask=[1, 0]), "masked"),
+        (["0.5", "0.5"], "p must be numbers, got values of type <U3"),
+        ([0.5, 0.5j], "complex"),
+        (np.array([0.5, None], object), "p must be numbers, got None"),
+        (np.array([0.5, 0.5004], np.float32), "sum to 1"),
+        ([0.5, 0.50000002], "sum to 1"),
+        (np.array([1e4000, 1], np.longdouble), "infinite"),
     ],
 )
 def test_wrong_probabilities_are_refused(p, message):
@@ -140,5 +158,8 @@ def test_wrong_sizes_are_refused():
         chisquare.moments([0.5, 0.5], 2.5)
     with pytest.raises(ValueError, match="alpha"):
         chisquare.power_law(10, -1.0)
+    for alpha in ("1", None, 1j, np.inf):
+        with pytest.raises(ValueError, match="alpha must be a"):
+            chisquare.power_law(10, alpha)
     with pytest.raises(ValueError, match="k must be"):
         chisquare.power_law(0, 0.5)

@@ -191,6 +191,60 @@ def test_numba_comes_with_the_first_kernel_only():
     assert run.stdout.split() == ["False", "True"]
 
 
+@pytest.mark.parametrize("n", [2**56, 2**60 + 1, 2**63 - 1, 2**63])
+@pytest.mark.parametrize("p", [[0.5, 0.5], [0.2, 0.3, 0.5]])
+def test_moments_of_the_largest_samples(n, p):
+    """NumPy's binomials are too wide from 2^61 draws on."""
+    n_runs = 20_000
+    exact, found = chisquare.moments(p, n), chisquare.simulate(p, n, n_runs, random_state=0)
+    for values, variance in [(found.chi2, exact.variance_chi2), (found.hdmr, exact.variance_hdmr)]:
+        assert abs(values.mean() - exact.mean) < 4 * np.sqrt(variance / n_runs)
+        kurtosis = 3 + 12 / exact.mean  # of chi2
+        assert abs(values.var() - variance) < 4 * variance * np.sqrt((kurtosis - 1) / n_runs)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_rare_categories_of_large_samples_are_drawn(order):
+    """n p is 0.3 and 4.6, where 1 - p is 1 in floats."""
+    for rare, n in ((3e-17, 10**16), (1e-18, 2**62)):
+        found = chisquare.simulate([1.0, rare][::order], n, 20_000, random_state=0)
+        share = np.mean(np.abs(found.chi2 - n * rare) < 1e-6 * n * rare)  # none drawn
+        none = np.exp(-n * rare)
+        assert abs(share - none) < 4 * np.sqrt(none * (1 - none) / 20_000)
+
+
+def test_a_category_that_is_never_drawn_adds_nothing():
+    for n in (20, 2000):  # one by one, and by binomials
+        for rare in (1e-200, 1e-310, 5e-324):
+            found = chisquare.simulate([0.2, rare, 0.3, 0.5], n, 200, random_state=0)
+            assert np.isfinite(found.chi2).all() and np.isfinite(found.hdmr).all()
+            assert abs(found.chi2.mean() - 2) < 4 * np.sqrt(4 / 200)
+            assert abs(found.hdmr.mean() - 3) < 4 * np.sqrt(4 / 200)
+
+
+def test_occupancy_is_not_for_large_counts():
+    """Each of sqrt(n) corrections passes n / k counts: at 10,000 draws a category that is 40 times the binomials."""
+    assert simulation.uses_occupancy(5000, 2500) and simulation.uses_occupancy(10**6, 10**5)
+    assert not simulation.uses_occupancy(10**9, 10**5) and not simulation.uses_occupancy(10**13, 10**7)
+
+
+def test_ties_of_large_samples_are_no_wider_than_rounding():
+    """The statistic's rounding does not grow as n does: 8e15 draws once made every value a tie."""
+    counts = [4 * 10**15 + 10**8, 3 * 10**15, 10**15 - 10**8]
+    law, found = (chisquare.test(counts, [0.5, 0.375, 0.125], method=method) for method in ("auto", "simulation"))
+    assert law.method == "chi2(k - 1)" and found.method.endswith("runs)")
+    assert abs(found.pvalue - law.pvalue) < 4 * found.standard_error
+
+
+def test_large_samples_of_few_categories_get_all_runs():
+    assert chisquare.test([10**9, 1, 0], [1 - 2e-9, 1e-9, 1e-9]).method == "simulation (99999 runs)"
+
+
+def test_too_many_draws_are_refused():
+    with pytest.raises(ValueError, match="n must be at most 9223372036854775808"):
+        chisquare.simulate([0.5, 0.5], 2**63 + 1, 9)
+
+
 @pytest.mark.parametrize("n_runs", [0, -1])
 def test_wrong_numbers_of_runs_are_refused(n_runs):
     with pytest.raises(ValueError, match="n_runs"):

@@ -3,6 +3,7 @@
 import pickle
 import tracemalloc
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -103,9 +104,9 @@ def test_constant_statistics():
 
 
 def test_far_tails_are_not_one_minus_something():
-    far = chisquare.test([2200, 1800], [0.5, 0.5])
+    far = chisquare.test([2200, 1800, 2000], np.full(3, 1 / 3))
     assert 0 < far.pvalue < 1e-8
-    assert_close(far.pvalue, stats.chi2.sf(far.statistic, 1), 1e-10)
+    assert_close(far.pvalue, stats.chi2.sf(far.statistic, 2), 1e-10)
     far = chisquare.test([40_000] + [10_000] * 999, np.full(1000, 1e-3))
     assert 0 <= far.pvalue < 1e-300
 
@@ -144,7 +145,9 @@ def test_a_million_categories_that_nobody_saw():
         (0.0, 2500, 50, "simulation", "simulation"),
         (0.0, 10**6, 1000, "Poisson", "Poisson"),
         (0.5, 10**6, 1000, "Gaussian", "compensated Poisson integral"),
-        (0.0, 2, 30, "simulation", "simulation"),
+        (0.0, 2, 30, "binomial", "binomial"),
+        (0.5, 2, 3 * 10**9, "binomial", "binomial"),
+        (0.0, 3, 30, "simulation", "simulation"),
     ],
 )
 def test_each_regime_has_its_law(alpha, k, n, name, name_hdmr):
@@ -175,7 +178,7 @@ def test_a_callable_without_a_near_law_warns():
     with pytest.warns(UserWarning, match="No law is within 5%"):
         chisquare.test({0: 250, 7: 250}, lambda c: p[c], k=2500, inverse_sum=(1 / p).sum())
     with pytest.raises(ValueError, match="cannot be simulated"):
-        chisquare.test({0: 9}, lambda c: 0.5, k=2, inverse_sum=4.0, method="simulation")
+        chisquare.test({0: 9}, lambda c: 1 / 3, k=3, inverse_sum=9.0, method="simulation")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         chisquare.test({0: 250, 7: 250}, p)
@@ -208,8 +211,24 @@ def test_a_callable_without_a_near_law_warns():
         ({"a": 1}, lambda c: np.nan, {"k": 2, "inverse_sum": 4.0}, "from 0 to 1"),
         ({"a": 1, "b": 1}, lambda c: 0.7, {"k": 2, "inverse_sum": 4.0}, "more than 1"),
         ({"a": 1, "b": 1}, lambda c: 0.5, {"k": 1, "inverse_sum": 4.0}, "k is 1"),
+        ({"a": 1, "b": 1}, lambda c: 0.3, {"k": 2, "inverse_sum": 7.0}, "k = 2 categories occurred.*0.6, less than 1"),
+        ({"a": 1, "b": 1}, lambda c: 0.5, {"k": 2, "inverse_sum": 7.0}, "the sum of 1/p is 4"),
+        ({"a": 1, "b": 1}, lambda c: 0.1, {"k": 4, "inverse_sum": 24.0}, "is at least 25"),
+        ({"a": 1}, lambda c: "0.5", {"k": 2, "inverse_sum": 4.0}, "p must give numbers"),
         ({"a": 1, "b": 1}, lambda c: 0.5, {"k": 3, "inverse_sum": 4.0}, "inverse_sum"),
         ({"a": 1}, lambda c: 0.5, {"k": 2, "inverse_sum": np.inf}, "inverse_sum"),
+        (np.ma.array([5, 7], mask=[0, 1]), [0.5, 0.5], {}, "counts must be whole numbers, but some are masked"),
+        (np.ma.array([0, 1], mask=[0, 1]), [0.5, 0.5], {"samples": True}, "masked"),
+        (np.ma.array([0, 1], mask=[0, 1]), {0: 0.5, 1: 0.5}, {"samples": True}, "missing"),
+        ([5, 7], np.ma.array([0.5, 0.5], mask=[0, 1]), {}, "p must be numbers, but some are masked"),
+        (np.array(["2020-01-01", "2020-01-02"], "M8[D]"), [0.5, 0.5], {}, r"type datetime64\[D\]"),
+        (["5", "7"], [0.5, 0.5], {}, "whole numbers, got values of type <U1"),
+        (np.array(["5", 7], object), [0.5, 0.5], {}, "whole numbers, got '5'"),
+        ([5 + 0j, 7], [0.5, 0.5], {}, "complex"),
+        ([5, 7], ["0.5", "0.5"], {}, "p must be numbers"),
+        ([10**400, 1], [0.5, 0.5], {}, "at most 2.63"),
+        ([1e300, 1], [0.5, 0.5], {}, r"more than 2\^63 observations"),
+        ([2**63, 2**63], [0.5, 0.5], {}, r"more than 2\^63 observations"),
     ],
 )
 def test_what_is_wrong_is_said(counts, p, options, message):
@@ -220,6 +239,47 @@ def test_what_is_wrong_is_said(counts, p, options, message):
 def test_dense_counts_do_not_fit_a_callable():
     with pytest.raises(TypeError, match="samples=True"):
         chisquare.test([1, 2], lambda c: 0.5, k=2, inverse_sum=4.0)
+
+
+def test_counts_are_not_draws():
+    with pytest.raises(TypeError, match="Are they counts"):
+        chisquare.test({"a": 5, "b": 2}, {"a": 0.5, "b": 0.5}, samples=True)
+
+
+def test_masked_arrays_without_a_mask_are_arrays():
+    found = chisquare.test(np.ma.array([180, 220]), np.ma.array([0.5, 0.5], mask=False))
+    assert found == chisquare.test([180, 220], [0.5, 0.5])
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble, object])
+def test_p_in_every_type_of_numbers(dtype):
+    """What a type holds of thirds sums to 1 but for that type's rounding."""
+    thirds = np.array([1, 1, 1], dtype) / dtype(3) if dtype is not object else np.array([Fraction(1, 3)] * 3)
+    assert chisquare.test([300, 300, 400], thirds) == chisquare.test([300, 300, 400], np.full(3, 1 / 3))
+    many = np.random.default_rng(0).dirichlet(np.ones(1000)).astype(np.float64 if dtype is object else dtype)
+    assert_close(chisquare.moments(many, 5).mean, 999)
+    assert chisquare.test([5, 0, 0], np.array([1, 0, 0], dtype)).method == "constant"
+    assert chisquare.test([5, 1, 0], np.array([1, 0, 0], dtype)).pvalue == 0
+    by_name = dict(zip("abc", thirds, strict=True))
+    whole = chisquare.test({"a": 300, "b": 300, "c": 400}, by_name.get, k=3, inverse_sum=9.0)
+    assert_close(whole.statistic, 20.0)
+
+
+@pytest.mark.parametrize("rare", [1e-9, 1e-20, 1e-110, 1e-200, 1e-310, 5e-324])
+def test_categories_that_are_hardly_possible(rare):
+    """All but one rare, or one of many; where it occurs, chi2 is enormous and hdmr is what it would be without it."""
+    for counts, p in (([1000, 0, 0], [1 - 2 * rare, rare, rare]), ([500, 500, 0], [0.5, 0.5 - rare, rare])):
+        for method in ("auto", "simulation"):
+            never = chisquare.test(counts, p, method=method)
+            assert_close(never.statistic, 0.0, 1e-5, reason="n p of a category that did not occur, at most 2e-6")
+            assert_close([never.pvalue, never.pvalue_hdmr], [1.0, 1.0], 1e-5, reason="n p, at most 2e-6")
+    once = chisquare.test([500, 499, 1], [0.5, 0.5 - rare, rare])
+    assert_close(once.statistic_hdmr, -0.996, 1e-6, reason="n p, at most 1e-6")
+    assert once.pvalue == 1e-5 and once.statistic > 0.99 / (1000 * max(rare, 1e-308))
+    twice = np.zeros(10**4)
+    twice[0], twice[1:101] = 2, 1
+    p = np.array([rare, *chisquare.power_law(10**4 - 1, 0.5) * (1 - rare)])
+    assert chisquare.test(twice, p).pvalue_hdmr < 1e-4
 
 
 def test_results_can_be_stored():

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import skops.io
 from sklearn import __version__ as installed
-from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
+from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor, RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import FunctionTransformer
 from tolerance import assert_close
@@ -78,6 +78,18 @@ def test_target_is_compared_with(folder, capsys, model):
     X, y = rows()
     score = fasthdmr.TreeHDMR(model).fit(X).score(X, y)
     assert f"R² of the components against price: {score:.4f}\n" in out
+
+
+@pytest.mark.parametrize("labels", [(0, 1), ("cheap", "dear")])
+def test_scores_of_classifiers_are_not_compared_with_labels(folder, capsys, labels):
+    X, y = rows()
+    classes = np.where(y > 0, labels[1], labels[0])
+    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X.to_numpy(), classes)
+    skops.io.dump(model, folder / "classifier.skops")
+    X.assign(label=classes).to_csv(folder / "labels.csv", index=False)
+    status, out, err = run(capsys, "decompose", "classifier.skops", "labels.csv", "--target", "label")
+    assert status == 0 and "against the model" in out and "against label" not in out
+    assert "warning: The model is a classifier: its scores are not compared with the labels in label." in err
 
 
 def test_out_holds_table_and_pictures(folder, capsys, model):

@@ -59,6 +59,35 @@ def test_california_names_a_missing_column(tmp_path, monkeypatch):
         datasets.fetch_california_housing()
 
 
+GOOD = f"{HEADER}\n9,1,2,3,4,5,6,7,8\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"{HEADER}\n", "it has a header but no rows"),
+        (GOOD.replace("Longitude", "Latitude,Longitude"), r"several columns of the same name: \['Latitude'\]"),
+        (f"{HEADER}\n1,2,3\n", "it has 3 numbers in a row, but 9 columns"),
+        (f"{HEADER}\n1,2,3,4,5,6,7,8,9,10\n", "it has 10 numbers in a row, but 9 columns"),
+        (f"{GOOD}1,2,3\n", "the number of columns changed from 9 to 3"),
+        (GOOD.replace("3", "nan"), "it has no finite number in row 1"),
+        (GOOD.replace("3", "three"), "could not convert string 'three'"),
+        (f"{GOOD}\xe9", "codec can't decode"),
+    ],
+)
+def test_california_refuses_what_is_no_table_of_numbers(text, message, tmp_path, monkeypatch):
+    (tmp_path / "california_housing.csv").write_bytes(text.encode("latin-1"))
+    monkeypatch.setenv("FASTHDMR_DATA", str(tmp_path))
+    with pytest.raises(ValueError, match=f"california_housing.csv cannot be read: .*{message}"):
+        datasets.fetch_california_housing()
+
+
+def test_california_is_read_with_a_mark_of_its_encoding(tmp_path, monkeypatch):
+    (tmp_path / "california_housing.csv").write_text(GOOD, encoding="utf-8-sig")
+    monkeypatch.setenv("FASTHDMR_DATA", str(tmp_path))
+    np.testing.assert_array_equal(datasets.fetch_california_housing().target, [9])
+
+
 @pytest.mark.parametrize("is_set", [False, True])
 def test_california_falls_back_on_scikit_learn(is_set, tmp_path, monkeypatch):
     monkeypatch.delenv("FASTHDMR_DATA", raising=False)

@@ -168,7 +168,7 @@ def test_O30_copies_predict_bit_by_bit_the_same(name):
     forest = load_forest(model_named(name))
     columns = forest.group_features(X[:100])
     copies = [copy.copy(forest), copy.deepcopy(forest)]
-    copies += [pickle.loads(pickle.dumps(forest, protocol)) for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1)]
+    copies += [pickle.loads(pickle.dumps(forest, protocol)) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]
     for twin in copies:
         assert np.array_equal(twin.predict(X), forest.predict(X))
         assert np.array_equal(twin.group_features(X[:100]), columns)

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 from tolerance import assert_close
 
-from fasthdmr import KernelHDMR, decompose
+from fasthdmr import KernelHDMR, decompose, kernel_dictionary
 from fasthdmr.analytic import GaussianQuadratic
 from fasthdmr.kernels import AnovaKernel, FourierKernel, PolynomialKernel
 
@@ -283,13 +283,15 @@ def test_too_many_columns_are_refused_at_once():
     assert time.perf_counter() - start < 0.1  # a millisecond, on a machine that does nothing else
 
 
-def test_blocks_of_rows_merge():
-    model = machine(2)
-    many = np.tile(X, (50, 1))
-    assert len(many) > 2 * 8192
-    once, often = KernelHDMR(model).fit(X), KernelHDMR(model).fit(many)
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
+def test_results_do_not_depend_on_the_blocks_of_rows(weights, monkeypatch):
+    model = KernelRidge(kernel="poly", degree=2, alpha=0.1).fit(X, Y)  # its points come in blocks too
+    once = KernelHDMR(model).fit(X, sample_weight=weights)
+    desired = once.evaluate(X)
+    monkeypatch.setattr(kernel_dictionary, "_ROWS", 30)
+    often = KernelHDMR(model).fit(X, sample_weight=weights)
     assert_close(often.sensitivity_.S, once.sensitivity_.S, 1e-11)
-    assert_close(often.evaluate(many)[:400], once.evaluate(X), 1e-11)
+    assert_close(often.evaluate(X), desired, 1e-11)
 
 
 # --- what all estimators have -------------------------------------------------------------------------------------

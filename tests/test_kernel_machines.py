@@ -108,6 +108,44 @@ def test_gaussian_processes(kernel, normalize_y):
     check(model, Z, NEW_Z)
 
 
+def anova():
+    return AnovaKernel(2).fit(Z[:, :4])
+
+
+OURS = [FourierKernel(2, 0.3, 0.5), anova()]
+MULTIPLES = [
+    lambda k: k + WhiteKernel(0.1),
+    lambda k: WhiteKernel(0.1) + k,
+    lambda k: ConstantKernel(0.3) * k,
+    lambda k: 0.3 * k + WhiteKernel(0.1),
+    lambda k: ConstantKernel(0.3) * (k + 2.0 + WhiteKernel(0.1)) * ConstantKernel(3.0) + 0.4,
+    lambda k: ConstantKernel(0.3) ** 2 * k + WhiteKernel(0.1) * DotProduct(),
+]
+
+
+@pytest.mark.parametrize("kernel", OURS, ids=lambda k: type(k).__name__)
+@pytest.mark.parametrize("multiple", MULTIPLES, ids=range(len(MULTIPLES)))
+def test_multiples_of_our_kernels(kernel, multiple):
+    """Times a constant, plus a constant, plus noise: in every machine, and kernels' components too."""
+    whole = multiple(kernel)
+    for machine in (
+        GaussianProcessRegressor(whole, alpha=0.1, normalize_y=True, optimizer=None),
+        SVR(kernel=whole),
+        KernelRidge(kernel=whole),
+    ):
+        hdmr = check(machine.fit(Z / 4, Y), Z / 4, NEW_Z / 4)
+        others = NEW_Z[:5] / 4
+        components = sum(hdmr.kernel_component(u)(Z / 4, others) for u in [(), *hdmr.subspaces_])
+        assert_close(components, whole(Z / 4, others), 1e-9)
+
+
+def test_a_multiple_that_the_gaussian_process_found():
+    kernel = ConstantKernel(1.0) * FourierKernel(1, 0.3) + WhiteKernel(0.1)
+    model = GaussianProcessRegressor(kernel).fit(Z / 4, Y)
+    assert model.kernel_ != kernel
+    check(model, Z / 4, NEW_Z / 4)
+
+
 def test_a_gaussian_process_reads_the_kernel_it_found():
     model = GaussianProcessRegressor(DotProduct() ** 2, alpha=1.0).fit(Z, Y)
     assert model.kernel_ != model.kernel
@@ -209,6 +247,10 @@ def test_columns_by_name():
         (GaussianProcessRegressor(optimizer=None), "RBF|1\\*\\*2"),
         (GaussianProcessRegressor(DotProduct() + RBF(), optimizer=None), "RBF"),
         (GaussianProcessRegressor(DotProduct() ** 0.5, optimizer=None), "DotProduct"),
+        (GaussianProcessRegressor(FourierKernel(1) ** 2, optimizer=None, alpha=1.0), "FourierKernel.*not read"),
+        (SVR(kernel=FourierKernel(1) * FourierKernel(2)), r"FourierKernel\(degree=1.* \* FourierKernel.*not read"),
+        (SVR(kernel=FourierKernel(1) + DotProduct()), "ConstantKernel may multiply and be added to"),
+        (SVR(kernel=AnovaKernel(1).fit(X / 100) + FourierKernel(1)), "AnovaKernel.*not read"),
         (make_pipeline(PCA(), SVR(kernel="poly")), "PCA.*shift, scale or select"),
         (make_pipeline(PolynomialFeatures(), SVR(kernel="poly")), "PolynomialFeatures"),
         (make_pipeline(MinMaxScaler(clip=True), SVR(kernel="poly")), "clipping"),

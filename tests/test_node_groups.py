@@ -202,7 +202,7 @@ def test_triangles_by_node_hold_the_products_of_the_columns(collection):
         weight=np.ones(len(small)),
         n_threads=1,
     )
-    options = {"weight": None, "y": None, "fold": None, "n_folds": 1}
+    options = {"unit": 1.0, "weight": None, "y": None, "fold": None, "n_folds": 1}
     triangle = columns.triangles(rows, **options, n_threads=1)[0]
     assert np.array_equal(columns.triangles(rows, **options, n_threads=2)[0], triangle)
     products = (triangle.T @ triangle)[1 : 1 + len(small), 1 : 1 + len(small)]

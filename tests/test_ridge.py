@@ -37,6 +37,16 @@ def test_no_penalty_is_least_norm_least_squares():
     assert_close(ridge_path(R, np.zeros(1))[1:, 0], np.linalg.lstsq(centred, Y - Y.mean(), rcond=1e-12)[0], 1e-9)
 
 
+@pytest.mark.parametrize("weights", [None, W])
+def test_what_rounding_leaves_of_a_constant_column_is_not_fitted(weights):
+    design = np.column_stack([np.ones(230), B[:, :2], np.full(230, 1e9 / 7), Y])
+    R = np.linalg.qr(design if weights is None else np.sqrt(weights)[:, None] * design, mode="r")
+    R[3, 3] = 1e-5  # of 2e9
+    coef = ridge_path(R, np.zeros(1))[1:, 0]
+    assert coef[2] == 0
+    assert_close(coef[:2], ridge_path(R[:, [0, 1, 2, 4]], np.zeros(1))[1:, 0], 1e-9)
+
+
 @pytest.mark.parametrize("n_folds", [2, 3, 4, 7])
 @pytest.mark.parametrize("weights", [None, W])
 def test_cross_validation_is_that_of_the_rows(n_folds, weights):

@@ -220,6 +220,17 @@ def test_the_table_is_printed(capsys):
         ({"maxorder": 0}, "maxorder must be"),
         ({"m": 0}, "m must be"),
         ({"K": 1.5}, "K must be"),
+        ({"K": True}, "K must be"),
+        ({"K": 0}, "K must be"),
+        ({"maxiter": 0}, "maxiter must be"),
+        ({"lambdax": -0.1}, "lambdax must be"),
+        ({"lambdax": np.nan}, "lambdax must be"),
+        ({"seed": -1}, "non-negative"),
+        ({"X": X[:0], "Y": Y[:0]}, "0 sample"),
+        ({"X": np.where(X > 3, np.nan, X)}, "X contains NaN"),
+        ({"problem": {**PROBLEM, "num_vars": 2}}, "num_vars'] is 2, but X has 3 columns"),
+        ({"problem": {**PROBLEM, "groups": ["A", "B", "A"]}}, r"not taken, got .*\['A', 'B', 'A'\].*'groups': None"),
+        ({"problem": {**PROBLEM, "groups": np.array(["A", "A", "A"])}}, "Groups of variables are not taken"),
         ({"R": 1001}, "R must be an integer from 1 to 1000"),
         ({"alpha": 1.0}, "alpha must be"),
         ({"Y": Y[:10]}, "inconsistent numbers of samples"),
@@ -228,5 +239,37 @@ def test_the_table_is_printed(capsys):
     ],
 )
 def test_wrong_arguments_are_refused(settings, message):
-    with pytest.raises(ValueError, match=message):
+    """By what SALib raises, and by what this library does."""
+    for kind in (ValueError, RuntimeError, ours.InputError):
+        with pytest.raises(kind, match=message):
+            ours.analyze(**{"problem": PROBLEM, "X": X, "Y": Y, **settings})
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"maxorder": 0}, {"m": 0}, {"K": 0}, {"R": 1001}, {"alpha": 0.2}, {"lambdax": -1}, {"maxiter": 0}, {"Y": Y[:10]}],
+    ids=str,
+)
+def test_salib_raises_the_same(settings):
+    theirs = pytest.importorskip("SALib.analyze.hdmr", reason="SALib is what we compare with")
+    with pytest.warns(DeprecationWarning, match="enhanced_hdmr"), pytest.raises(Exception) as raised:
+        theirs.analyze(**{"problem": PROBLEM, "X": X, "Y": Y, **settings})
+    with pytest.raises(raised.type):
         ours.analyze(**{"problem": PROBLEM, "X": X, "Y": Y, **settings})
+
+
+@pytest.mark.parametrize("groups", [None, [], ["a", "b", "c"], ("a", "b", "c"), np.array(["a", "b", "c"])], ids=str)
+def test_groups_of_single_variables_are_none(groups):
+    found = ours.analyze({**PROBLEM, "groups": groups}, X, Y, K=1)
+    assert np.array_equal(found["S"], ours.analyze(PROBLEM, X, Y, K=1)["S"])
+
+
+def test_a_problem_of_salibs_class():
+    """It has groups, of single variables, whether they are given or not."""
+    salib = pytest.importorskip("SALib", reason="SALib is what we compare with")
+    given = {"names": PROBLEM["names"], "bounds": PROBLEM["bounds"]}
+    spec = salib.ProblemSpec(given).set_samples(X).set_results(Y)
+    assert_close(spec.analyze(ours.analyze, K=1).analysis["S"], ours.analyze(PROBLEM, X, Y, K=1)["S"])
+    grouped = salib.ProblemSpec({**given, "groups": ["A", "B", "A"]}).set_samples(X).set_results(Y)
+    with pytest.raises(ours.InputError, match="Groups"):
+        grouped.analyze(ours.analyze)

@@ -10,7 +10,7 @@ from reference import spans as reference
 from scipy.sparse import csc_array
 from tolerance import assert_close
 
-from fasthdmr import _core
+from fasthdmr import _core, spans
 from fasthdmr.joint_fit import Dual, Primal
 from fasthdmr.span_fit import RIDGE, solve_values
 from fasthdmr.spans import Profile, closure, coarse_basis, default_size, informative_rows, make_basis
@@ -202,3 +202,15 @@ def test_a_basis_pickles():
     X, _, basis = case(4)
     other = pickle.loads(pickle.dumps(basis))
     assert np.array_equal(evaluate(other, X, identity(other)), evaluate(basis, X, identity(basis)))
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_every_so_many_rows_of_many_place_the_knots(weighted, monkeypatch):
+    rng = np.random.default_rng(3)
+    column, weights = rng.integers(0, 9, size=300).astype(float), rng.uniform(size=300)
+    own = weights if weighted else None
+    desired = Profile.of(column[::3], weights[::3] if weighted else None)
+    monkeypatch.setattr(spans, "_KNOT_ROWS", 100)
+    found = Profile.of(column, own)
+    assert np.array_equal(found.values, desired.values)
+    assert np.array_equal(found.weights, desired.weights)

@@ -1,9 +1,12 @@
 """How many threads run where, and that results depend on it nowhere."""
 
+import functools
 import multiprocessing
+import pkgutil
 import threading
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
 
 import joblib
 import numpy as np
@@ -11,7 +14,9 @@ import pytest
 from models import X, Y, gbr, rf
 from threadpoolctl import threadpool_info, threadpool_limits
 
+import fasthdmr
 from fasthdmr import HDMR, TreeHDMR, _core, _threads, decompose, load_forest
+from fasthdmr._cached import cached_property
 from fasthdmr._threads import n_threads, one_blas_thread
 
 BACKENDS = ["loky", "threading", "multiprocessing"]
@@ -283,3 +288,53 @@ def test_a_child_forked_while_another_thread_is_in_a_section(context, several_bl
     code = exit_code(child)
     section.end()
     assert code == 0, "the child failed or hung"
+
+
+class Slow:
+    """What takes long in one object, and no time in another."""
+
+    def __init__(self, wait=lambda: None):
+        self.wait = wait
+
+    @cached_property
+    def value(self):
+        self.wait()
+        return object()
+
+
+@needs_fork
+def test_a_child_forked_while_another_thread_works_out_what_is_kept():
+    inside, leave = threading.Event(), threading.Event()
+    slow = Slow(lambda: (inside.set(), leave.wait(100)))
+    thread = threading.Thread(target=lambda: slow.value)
+    thread.start()
+    assert inside.wait(10)
+    code = exit_code(lambda: Slow().value)
+    leave.set()
+    thread.join(10)
+    assert code == 0, "the child failed or hung"
+
+
+def test_threads_get_the_value_that_was_there_first():
+    met, values = threading.Barrier(3), []
+    slow = Slow(lambda: met.wait(10))
+    threads = [threading.Thread(target=lambda: values.append(slow.value)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert values == [slow.value] * 3
+
+
+def test_nothing_that_is_kept_is_worked_out_under_a_lock():
+    modules = pkgutil.walk_packages(fasthdmr.__path__, "fasthdmr.")
+    classes = {
+        kind
+        for module in modules
+        if not module.name.endswith("__main__")
+        for kind in vars(import_module(module.name)).values()
+        if isinstance(kind, type) and kind.__module__.startswith("fasthdmr")
+    }
+    kept = [value for kind in classes for value in vars(kind).values() if isinstance(value, functools.cached_property)]
+    assert len(kept) > 10
+    assert {type(value) for value in kept} == {cached_property}

@@ -107,6 +107,18 @@ def test_residual_by_algebra_is_the_difference_of_rows(order):
         assert abs(hdmr.residual_) > 1e-6
 
 
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_weights_of_scores_are_repetitions_of_rows(outputs):
+    models = MODELS if outputs == 1 else [RandomForestRegressor(5, random_state=0).fit(X, np.c_[y, X[:, 0]])]
+    hdmr = Trees(models, combine="sum", order=1).fit(X)
+    weights = np.random.default_rng(5).integers(0, 4, size=len(NEW))
+    repeated = NEW.repeat(weights, axis=0)
+    targets = np.tile(NEW[:, [1]] ** 2, outputs)
+    assert_close(hdmr.fidelity(NEW, weights), hdmr.fidelity(repeated), 1e-9)
+    assert_close(hdmr.score(NEW, targets, weights), hdmr.score(repeated, targets.repeat(weights, axis=0)), 1e-9)
+    assert abs(hdmr.fidelity(NEW, weights) - hdmr.fidelity(NEW)) > 1e-6
+
+
 def test_a_component_does_not_depend_on_other_variables():
     rng = np.random.default_rng(0)
     before = SUM.evaluate(NEW)

@@ -125,6 +125,19 @@ def test_components_do_not_depend_on_the_order(smooth):
     assert_close(triples.evaluate(NEW)[:, same], pairs.evaluate(NEW), 1e-9)
 
 
+@pytest.mark.parametrize(("smooth", "share"), [(True, (0.0, 0.015)), (False, (0.05, 0.09))])
+def test_components_with_steps_are_orthogonal_to_the_spans_only(smooth, share):
+    """As docs/reading-an-hdmr.md says: of f_12, 1 % (chance, of 200 bins) or 7 % is a function of one variable."""
+    rows = np.random.default_rng(0).multivariate_normal([0, 0], [[1, 0.7], [0.7, 1]], size=20_000)
+    values = rows.sum(axis=1) + rows.prod(axis=1)
+    model = GradientBoostingRegressor(max_depth=2, random_state=0).fit(rows[:5000], values[:5000])
+    pair = TreeHDMR(model, smooth=smooth).fit(rows).component((0, 1))(rows)
+    bins = np.searchsorted(np.quantile(rows[:, 0], np.arange(1, 200) / 200), rows[:, 0])
+    means = np.bincount(bins, pair) / np.bincount(bins)
+    low, high = share
+    assert low <= np.var(means[bins]) / np.var(pair) <= high
+
+
 @pytest.mark.parametrize("smooth", [True, False])
 def test_a_component_does_not_depend_on_other_variables(smooth):
     hdmr = TreeHDMR(MODEL, order=2, smooth=smooth).fit(X)

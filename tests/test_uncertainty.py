@@ -110,6 +110,23 @@ def test_a_fit_uses_up_rows():
     assert 0.8 < ratio.mean() < 1.2
 
 
+@pytest.mark.parametrize(("order", "columns"), [(1, 3 * 2), (2, 3 * 2 + 3 * 4)])
+@pytest.mark.parametrize("weights", [None, np.random.default_rng(7).uniform(0.5, 2, 120)])
+def test_noise_is_divided_by_the_rows_that_are_left(order, columns, weights, monkeypatch):
+    """Its variance is the sum of squares over N - p, not over N: p columns of the spans, two of a variable."""
+    X, w = bits(120), np.ones(120) if weights is None else weights
+    pairs = [X[:, [i]] * X[:, [j]] for i, j in [(0, 1), (0, 2), (1, 2)]]
+    design = np.column_stack([np.ones(120), X, *pairs]) * np.sqrt(w)[:, None]
+    noise = np.random.default_rng(8).normal(size=120) * np.sqrt(w)
+    y = (noise - design @ np.linalg.lstsq(design, noise)[0]) / np.sqrt(w)  # no component has any of it
+    values = np.array([0.0, 1.0])
+    found = of_pairs(order=order).fit(X, y, sample_weight=weights).component(0).standard_error(values)
+    monkeypatch.setattr(Uncertainty, "_spent", lambda self: 0.0)
+    uncorrected = of_pairs(order=order).fit(X, y, sample_weight=weights).component(0).standard_error(values)
+    n_effective = w.sum() ** 2 / (w**2).sum()
+    assert_close(uncorrected / found, np.full(2, np.sqrt(1 - columns / n_effective)), 1e-10)
+
+
 def test_equal_to_refits_of_a_kernel_machine():
     X = correlated(150)
     machine = KernelRidge(kernel="poly", degree=2, coef0=1, gamma=1).fit(X, smooth_function(X))
@@ -321,3 +338,14 @@ def test_refusals_name_the_remedy():
         hdmr.component((0, 1)).standard_error([[0.0, 1.0]])
     with pytest.raises(ValueError, match=r"shape \(N,\) or \(N, 1\), got \(1, 2\)"):
         hdmr.component(0).standard_error([[0.0, 1.0]])
+
+
+def test_rows_without_weight_move_no_interval():
+    X = correlated(300)
+    y = smooth_function(X) + np.random.default_rng(1).normal(size=300)
+    weights = np.random.default_rng(2).integers(0, 3, size=300)
+    there = weights > 0
+    all_rows, some = HDMR(order=1).fit(X, y, weights), HDMR(order=1).fit(X[there], y[there], weights[there])
+    assert_close(all_rows.sensitivity_.S_conf, some.sensitivity_.S_conf, 1e-9)
+    errors = [hdmr.component(0).standard_error([-1.0, 0.0, 1.0]) for hdmr in (all_rows, some)]
+    assert_close(*errors, 1e-9)

@@ -11,9 +11,11 @@ from pathlib import Path
 
 from bench.paper.items import ITEMS
 from bench.paper.options import Options
+from fasthdmr._output_file import check_target
 
 
 def main() -> int:
+    sys.stdout.reconfigure(errors="backslashreplace")  # hours of work must not end at a console without some sign
     parser = argparse.ArgumentParser(
         prog="python -m bench.paper", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -30,6 +32,10 @@ def main() -> int:
     values = vars(given)
     name = values.pop("name")
     options = Options(**values)
+    try:
+        check_target(options.out / f"{name}.png")
+    except OSError as error:
+        parser.error(str(error))
     if name == "all":
         return everything(options)
     ITEMS[name].run(options)

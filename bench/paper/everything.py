@@ -26,6 +26,7 @@ from bench.paper.options import Options
 from bench.paper.page import page
 from bench.paper.result import Result
 from fasthdmr._optional import require
+from fasthdmr._output_file import write_files
 
 FIGURES, STORE, PAGE = "figures", "results", "index.html"
 
@@ -75,7 +76,7 @@ def run_all(options: Options, names: Iterable[str] | None = None) -> list[Outcom
                     store(outcome, made_by, options.out)
             outcomes.append(outcome)
             # After each: a run that is interrupted leaves a page of what there is.
-            write(options.out / PAGE, page(outcomes, options, len(chosen)))
+            write_files({options.out / PAGE: page(outcomes, options, len(chosen)).encode()})
     return outcomes
 
 
@@ -117,7 +118,7 @@ def store(outcome: Outcome, made_by: dict[str, Any], out: Path) -> None:
     assert outcome.result is not None
     content = {"made_by": made_by, "seconds": outcome.seconds, "printed": outcome.printed}
     content["result"] = outcome.result.to_json(out)
-    write(out / STORE / f"{outcome.name}.json", json.dumps(content, indent=1))
+    write_files({out / STORE / f"{outcome.name}.json": json.dumps(content, indent=1).encode()})
 
 
 def stored(name: str, made_by: dict[str, Any], out: Path) -> Outcome | None:
@@ -125,18 +126,10 @@ def stored(name: str, made_by: dict[str, Any], out: Path) -> Outcome | None:
     path = out / STORE / f"{name}.json"
     if not path.is_file():
         return None
-    content = json.loads(path.read_text())
+    content = json.loads(path.read_text(encoding="utf-8"))
     if content["made_by"] != made_by:
         return None
     result = Result.from_json(content["result"], out)
     if not all(figure.is_file() for figure in result.figures):
         return None
     return Outcome(name, title_of(name), content["seconds"], result, content["printed"])
-
-
-def write(path: Path, text: str) -> None:
-    """Write a file that is whole or not there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".unfinished")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from fasthdmr._output_file import drawn, write_files
+
 # Okabe and Ito's colours, which colour-blind readers can tell apart, and a line style each for those who print grey.
 BLUE, ORANGE, GREEN, PURPLE, SKY, BLACK = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000"
 LINES: Sequence[tuple[str, Any]] = (
@@ -59,8 +61,7 @@ def drawing(path: Path, shape: tuple[int, int] = (1, 1), size: tuple[float, floa
     with rc_context(_STYLE):
         figure = Figure(figsize=size, layout="constrained")
         yield figure, figure.subplots(*shape, squeeze=False)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path)
+        write_files({path: drawn(figure, path.suffix[1:])})
     print(f"figure: {path}")
 
 

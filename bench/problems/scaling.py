@@ -13,6 +13,7 @@ from bench.contenders import ours
 from bench.report import machine, table
 from bench.runner import Contender, Measurement, measure
 from bench.synthetic import columns, random_trees, rows
+from fasthdmr._output_file import check_target
 
 BLOCK = 10_000
 TOLERANCE = 0.25  # of an exponent: caches and pages
@@ -214,12 +215,12 @@ def run(*, quick: bool, repeats: int, out: Path) -> None:
     """Measure every curve, print the exponents, plot."""
     from bench.problems.scaling_plot import draw
 
+    path = out / "scaling.png"
+    check_target(path)
     print("scaling: synthetic trees, in the unit cube")
     print(machine())
     found = [follow(curve, repeats) for panel in PANELS for curve in panel(quick)]
+    draw(found, path)
     print("\n" + table(HEADER, [line for points in found for line in lines(points)]))
     print("\n" + "\n".join([NOTES, *reasons(p.curve for p in found)]))
-    out.mkdir(parents=True, exist_ok=True)
-    path = out / "scaling.png"
-    draw(found, path)
     print(f"plotted in {path}")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fasthdmr._output_file import drawn, write_files
+
 if TYPE_CHECKING:
     from bench.problems.scaling import Points
 
@@ -52,4 +54,4 @@ def draw(found: Sequence[Points], path: Path) -> None:
         if p.curve.memory is not None
     ]
     panel(axes[len(against)], memory, against[0], "peak MB above the input")
-    figure.savefig(path, dpi=100)
+    write_files({path: drawn(figure, path.suffix[1:], dpi=100)})

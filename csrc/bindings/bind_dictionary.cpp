@@ -36,10 +36,10 @@ py::array_t<double> to_array(const std::vector<Triangle>& triangles) {
 }
 
 // (n_folds or 1, p, p)
-py::array_t<double> triangle_array(const Dictionary& dictionary, index rows, const std::optional<Doubles>& weight,
-                                   const std::optional<Doubles>& y, const std::optional<Integers>& fold, index n_folds,
-                                   int n_threads) {
-    const Sample sample{rows, optional_vector(weight, rows, "weight"), optional_vector(y, rows, "y")};
+py::array_t<double> triangle_array(const Dictionary& dictionary, index rows, double unit,
+                                   const std::optional<Doubles>& weight, const std::optional<Doubles>& y,
+                                   const std::optional<Integers>& fold, index n_folds, int n_threads) {
+    const Sample sample{rows, optional_vector(weight, rows, "weight"), optional_vector(y, rows, "y"), unit};
     const std::int64_t* fold_of_row = fold ? vector(*fold, rows, "fold") : nullptr;
     std::vector<Triangle> result;
     {
@@ -54,18 +54,18 @@ py::array_t<double> triangle_array(const Dictionary& dictionary, index rows, con
     return to_array(result);
 }
 
-py::array_t<double> tree_triangles(const TreeColumns& trees, const py::array& x, const std::optional<Doubles>& weight,
-                                   const std::optional<Doubles>& y, const std::optional<Integers>& fold, index n_folds,
-                                   int n_threads) {
+py::array_t<double> tree_triangles(const TreeColumns& trees, const py::array& x, double unit,
+                                   const std::optional<Doubles>& weight, const std::optional<Doubles>& y,
+                                   const std::optional<Integers>& fold, index n_folds, int n_threads) {
     const TreeDictionary dictionary(trees, as_table(x));
-    return triangle_array(dictionary, x.shape(0), weight, y, fold, n_folds, n_threads);
+    return triangle_array(dictionary, x.shape(0), unit, weight, y, fold, n_folds, n_threads);
 }
 
 py::array_t<double> array_triangle(const py::array& columns, const std::optional<Doubles>& weight,
                                    const std::optional<Doubles>& y, int n_threads) {
     const Table table = as_table(columns);
     const ArrayDictionary dictionary(table, {}, std::vector<index>(table.columns, 0));
-    return triangle_array(dictionary, table.rows, weight, y, {}, 1, n_threads);
+    return triangle_array(dictionary, table.rows, 1.0, weight, y, {}, 1, n_threads);
 }
 
 // Merges triangles (k, p, p) into one (p, p).
@@ -93,28 +93,32 @@ py::array_t<double> merge_triangles(const py::array_t<double>& stack) {
 }  // namespace
 
 void bind_dictionary(py::module_& m) {
-    py::classh<ForestColumns>(m, "ForestColumns")
-        .def(py::init([](std::shared_ptr<Forest> forest, index output, const std::string& by, const std::string& trees) {
-                 if (by != "tree" && by != "node") throw Error("by must be 'tree' or 'node', got '" + by + "'");
-                 const Sorting sorting = by == "tree" ? Sorting::by_tree : Sorting::by_node;
-                 if (trees != "all" && trees != "few" && trees != "many")
-                     throw Error("trees must be 'all', 'few' or 'many', got '" + trees + "'");
-                 const TreeChoice which = trees == "all" ? TreeChoice::all
-                                     : trees == "few" ? TreeChoice::of_few_variables : TreeChoice::of_many_variables;
-                 return std::make_shared<ForestColumns>(std::move(forest), output, sorting, which);
-             }),
-             py::arg("forest"), py::arg("output"), py::arg("by"), py::arg("trees") = "all");
-    py::class_<Drafts>(m, "Drafts")
-        .def(py::init<>())
+    bind_class<ForestColumns>(m, "ForestColumns")
+        .def_static(
+            "_make",
+            [](std::shared_ptr<Forest> forest, index output, const std::string& by, const std::string& trees) {
+                if (by != "tree" && by != "node") throw Error("by must be 'tree' or 'node', got '" + by + "'");
+                if (trees != "all" && trees != "few" && trees != "many")
+                    throw Error("trees must be 'all', 'few' or 'many', got '" + trees + "'");
+                const Sorting sorting = by == "tree" ? Sorting::by_tree : Sorting::by_node;
+                const TreeChoice which = trees == "all"   ? TreeChoice::all
+                                         : trees == "few" ? TreeChoice::of_few_variables
+                                                          : TreeChoice::of_many_variables;
+                return std::make_shared<ForestColumns>(std::move(forest), output, sorting, which);
+            },
+            py::arg("forest"), py::arg("output"), py::arg("by"), py::arg("trees") = "all");
+    bind_class<Drafts>(m, "Drafts")
+        .def_static("_make", [] { return std::make_unique<Drafts>(); })
         .def("add", &Drafts::add, py::arg("columns"))
         .def("finish", &Drafts::finish, py::call_guard<py::gil_scoped_release>());
-    py::classh<TreeColumns>(m, "TreeColumns")
-        .def(py::init([](std::vector<std::shared_ptr<ForestColumns>> forests, int n_threads) {
-                 if (forests.empty()) throw Error("no forests");
-                 py::gil_scoped_release release;
-                 return std::make_shared<TreeColumns>(std::move(forests), n_threads);
-             }),
-             py::arg("forests"), py::arg("n_threads"))
+    bind_class<TreeColumns>(m, "TreeColumns")
+        .def_static("_make",
+                    [](std::vector<std::shared_ptr<ForestColumns>> forests, int n_threads) {
+                        if (forests.empty()) throw Error("no forests");
+                        py::gil_scoped_release release;
+                        return std::make_shared<TreeColumns>(std::move(forests), n_threads);
+                    },
+                    py::arg("forests"), py::arg("n_threads"))
         .def_property_readonly("subspaces", [](const TreeColumns& t) { return to_list(t.subspaces()); })
         .def_property_readonly("column_subspace",
                                [](const TreeColumns& t) {
@@ -129,8 +133,8 @@ void bind_dictionary(py::module_& m) {
                                    return to_array(result);
                                })
         .def_property_readonly("constants", [](const TreeColumns& t) { return to_array(t.constants()); })
-        .def("triangles", &tree_triangles, py::arg("x"), py::kw_only(), py::arg("weight").noconvert().none(true),
-             py::arg("y").noconvert().none(true), py::arg("fold").noconvert().none(true), py::arg("n_folds"),
+        .def("triangles", &tree_triangles, py::arg("x"), py::kw_only(), py::arg("unit"),
+             py::arg("weight").noconvert().none(true), py::arg("y").noconvert().none(true), py::arg("fold").noconvert().none(true), py::arg("n_folds"),
              py::arg("n_threads"))
         .def("evaluate", &evaluate_array<TreeColumns>, py::arg("x"), py::arg("begin").noconvert(),
              py::arg("column").noconvert(), py::arg("weight").noconvert(), py::arg("n_threads"));

@@ -11,10 +11,10 @@ namespace {
 
 constexpr int kStateVersion = 2;
 
-std::shared_ptr<const Forest> make_forest(index n_features, index n_outputs, const Integers& tree_offsets,
-                                          const Integers& left, const Integers& right, const Integers& feature,
-                                          const Doubles& threshold, const Bytes& missing_left, const Doubles& value,
-                                          const Integers& tree_output, const Doubles& offset, const Doubles& weight) {
+std::shared_ptr<Forest> make_forest(index n_features, index n_outputs, const Integers& tree_offsets,
+                                    const Integers& left, const Integers& right, const Integers& feature,
+                                    const Doubles& threshold, const Bytes& missing_left, const Doubles& value,
+                                    const Integers& tree_output, const Doubles& offset, const Doubles& weight) {
     const index n_trees = tree_offsets.size() - 1, n_nodes = left.size();
     if (n_trees < 0) throw Error("tree_offsets must have n_trees + 1 values");
     if (value.ndim() != 2) throw Error("value must be two-dimensional");
@@ -26,7 +26,7 @@ std::shared_ptr<const Forest> make_forest(index n_features, index n_outputs, con
                             vector(tree_output, n_trees, "tree_output"), vector(offset, n_outputs, "offset"),
                             vector(weight, n_nodes, "weight")};
     py::gil_scoped_release release;
-    return std::make_shared<const Forest>(arrays);
+    return std::make_shared<Forest>(arrays);
 }
 
 // The arrays that make the same forest again. Thresholds are float32 by now; rounding them down once more changes nothing.
@@ -54,7 +54,7 @@ py::tuple get_state(const Forest& f) {
                           missing_left, value, tree_output, to_array(f.offset()), weight);
 }
 
-std::shared_ptr<const Forest> set_state(const py::tuple& s) {
+std::shared_ptr<Forest> set_state(const py::tuple& s) {
     if (s.size() != 13 || s[0].cast<int>() != kStateVersion) throw Error("a forest pickled by another version of fasthdmr");
     return make_forest(s[1].cast<index>(), s[2].cast<index>(), s[3].cast<Integers>(), s[4].cast<Integers>(),
                        s[5].cast<Integers>(), s[6].cast<Integers>(), s[7].cast<Doubles>(), s[8].cast<Bytes>(),
@@ -90,12 +90,13 @@ py::array_t<double> evaluate(const Evaluator& evaluator, const py::array& x, int
 
 template <class Kind>
 void bind_evaluator(py::module_& m, const char* name) {
-    py::classh<Kind>(m, name)
-        .def(py::init([](std::shared_ptr<Forest> forest, int n_threads, std::uint64_t table_bytes) {
-                 py::gil_scoped_release release;
-                 return std::make_shared<Kind>(std::move(forest), n_threads, table_bytes);
-             }),
-             py::arg("forest"), py::arg("n_threads"), py::arg("table_bytes") = kTableBytes)
+    bind_class<Kind>(m, name)
+        .def_static("_make",
+                    [](std::shared_ptr<Forest> forest, int n_threads, std::uint64_t table_bytes) {
+                        py::gil_scoped_release release;
+                        return std::make_shared<Kind>(std::move(forest), n_threads, table_bytes);
+                    },
+                    py::arg("forest"), py::arg("n_threads"), py::arg("table_bytes") = kTableBytes)
         .def_property_readonly("table_bytes", &Kind::table_bytes)
         .def(
             "evaluate",
@@ -106,20 +107,13 @@ void bind_evaluator(py::module_& m, const char* name) {
 }  // namespace
 
 void bind_forest(py::module_& m) {
-    py::classh<Forest>(m, "Forest")
-        .def(py::init([](index n_features, index n_outputs, const Integers& tree_offsets, const Integers& left,
-                         const Integers& right, const Integers& feature, const Doubles& threshold,
-                         const Bytes& missing_left, const Doubles& value, const Integers& tree_output,
-                         const Doubles& offset, const Doubles& weight) {
-                 return std::const_pointer_cast<Forest>(make_forest(n_features, n_outputs, tree_offsets, left, right,
-                                                                    feature, threshold, missing_left, value,
-                                                                    tree_output, offset, weight));
-             }),
-             py::kw_only(), py::arg("n_features"), py::arg("n_outputs"), py::arg("tree_offsets").noconvert(),
-             py::arg("left").noconvert(), py::arg("right").noconvert(), py::arg("feature").noconvert(),
-             py::arg("threshold").noconvert(), py::arg("missing_left").noconvert(), py::arg("value").noconvert(),
-             py::arg("tree_output").noconvert(), py::arg("offset").noconvert(),
-             py::arg("weight").noconvert())
+    auto forest = bind_class<Forest>(m, "Forest");
+    forest
+        .def_static("_make", &make_forest, py::kw_only(), py::arg("n_features"), py::arg("n_outputs"),
+                    py::arg("tree_offsets").noconvert(), py::arg("left").noconvert(), py::arg("right").noconvert(),
+                    py::arg("feature").noconvert(), py::arg("threshold").noconvert(),
+                    py::arg("missing_left").noconvert(), py::arg("value").noconvert(),
+                    py::arg("tree_output").noconvert(), py::arg("offset").noconvert(), py::arg("weight").noconvert())
         .def_property_readonly("n_trees", &Forest::n_trees)
         .def_property_readonly("n_nodes", &Forest::n_nodes)
         .def_property_readonly("n_features", &Forest::n_features)
@@ -130,10 +124,11 @@ void bind_forest(py::module_& m) {
                  return std::make_shared<Forest>(f.scaled(vector(factors, f.n_trees() * f.n_outputs(), "factors")));
              },
              py::arg("factors").noconvert())
+        .def_property_readonly("reach", [](const Forest& f) { return to_array(f.reach()); })
         .def("groups", &groups)
         .def("touched", [](const Forest& f, index order) { return to_list(touched_subspaces(f, order)); }, py::arg("order"))
-        .def("node_groups", &node_groups)
-        .def(py::pickle(&get_state, [](const py::tuple& s) { return std::const_pointer_cast<Forest>(set_state(s)); }));
+        .def("node_groups", &node_groups);
+    bind_state(forest, &get_state, &set_state);
     bind_evaluator<Prediction>(m, "Prediction");
     bind_evaluator<TreeFeatures>(m, "TreeFeatures");
     bind_evaluator<NodeFeatures>(m, "NodeFeatures");

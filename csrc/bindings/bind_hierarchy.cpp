@@ -44,9 +44,25 @@ py::tuple a_and_nu(const FortranDoubles& r, const std::vector<Subspace>& subspac
     return py::make_tuple(a, nu);
 }
 
+// The coefficients of a target on the columns of a triangle, which is its last one: the constant's, then the others'.
+py::array_t<double> least_squares(const FortranDoubles& triangle, double tolerance) {
+    const index p = triangle.ndim() == 2 ? triangle.shape(0) - 1 : 0;
+    if (p < 1 || triangle.shape(1) != p + 1) throw Error("the triangle must be square");
+    Buffer<double> r(p * p);
+    for (index j = 0; j < p; ++j) std::copy_n(triangle.data() + j * (p + 1), p, r.data() + j * p);
+    const double* target = triangle.data() + p * (p + 1);
+    std::vector<double> beta;
+    {
+        py::gil_scoped_release release;
+        beta = regression(r.data(), p, target, tolerance);
+    }
+    return to_array(beta);
+}
+
 }  // namespace
 
 void bind_hierarchy(py::module_& m) {
+    m.def("least_squares", &least_squares, py::arg("triangle").noconvert(), py::arg("tolerance"));
     m.def("top_down", &top_down_arrays, py::arg("triangle").noconvert(), py::arg("subspaces"),
           py::arg("column_subspace").noconvert(), py::arg("beta").noconvert(), py::arg("tolerance"), py::arg("n_threads"));
     m.def("a_and_nu", &a_and_nu, py::arg("triangle").noconvert(), py::arg("subspaces"),

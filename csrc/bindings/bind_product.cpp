@@ -34,6 +34,7 @@ py::tuple get_state(const Marginals& marginals) {
 }
 
 std::shared_ptr<Marginals> set_state(const py::tuple& state) {
+    if (state.size() != 2) throw Error("a damaged state: marginal laws need thresholds and weights");
     return std::make_shared<Marginals>(state[0].cast<std::vector<std::vector<float>>>(),
                                        state[1].cast<std::vector<std::vector<double>>>());
 }
@@ -54,23 +55,27 @@ std::shared_ptr<ProductTrees> make_trees(const std::vector<std::shared_ptr<Fores
 }  // namespace
 
 void bind_product(py::module_& m) {
-    py::classh<Marginals>(m, "Marginals")
-        .def(py::init(&make_marginals), py::arg("forests"), py::arg("x"), py::kw_only(),
-             py::arg("weight").noconvert().none(true), py::arg("n_threads"))
-        .def(py::pickle(&get_state, &set_state));
-    py::classh<ProductTrees>(m, "ProductTrees")
-        .def(py::init(&make_trees), py::arg("forests"), py::arg("output"), py::arg("factors"), py::arg("marginals"))
+    auto marginals = bind_class<Marginals>(m, "Marginals");
+    marginals.def_static("_make", &make_marginals, py::arg("forests"), py::arg("x"), py::kw_only(),
+                         py::arg("weight").noconvert().none(true), py::arg("n_threads"));
+    bind_state(marginals, &get_state, &set_state);
+    bind_class<ProductTrees>(m, "ProductTrees")
+        .def_static("_make", &make_trees, py::arg("forests"), py::arg("output"), py::arg("factors"),
+                    py::arg("marginals"))
         .def_property_readonly("mean", &ProductTrees::mean)
-        .def("total_variance", &total_variance, py::arg("known"), py::arg("variances"), py::arg("n_threads"),
-             py::call_guard<py::gil_scoped_release>());
-    py::classh<ProductComponents>(m, "ProductComponents")
-        .def(py::init([](const ProductTrees& trees, index order, const std::optional<std::vector<Subspace>>& chosen,
-                         int n_threads, std::uint64_t table_bytes) {
-                 py::gil_scoped_release release;
-                 return std::make_shared<ProductComponents>(trees, order, chosen, table_bytes, n_threads);
-             }),
-             py::arg("trees"), py::arg("order"), py::arg("chosen").none(true), py::arg("n_threads"),
-             py::arg("table_bytes") = kProductTableBytes)
+        .def("total_variance",
+             [](const ProductTrees& trees, const std::vector<Subspace>& known, const std::vector<double>& variances,
+                int n_threads) { return total_variance(trees, known, variances, n_threads); },
+             py::arg("known"), py::arg("variances"), py::arg("n_threads"), py::call_guard<py::gil_scoped_release>());
+    bind_class<ProductComponents>(m, "ProductComponents")
+        .def_static("_make",
+                    [](const ProductTrees& trees, index order, const std::optional<std::vector<Subspace>>& chosen,
+                       int n_threads, std::uint64_t table_bytes) {
+                        py::gil_scoped_release release;
+                        return std::make_shared<ProductComponents>(trees, order, chosen, table_bytes, n_threads);
+                    },
+                    py::arg("trees"), py::arg("order"), py::arg("chosen").none(true), py::arg("n_threads"),
+                    py::arg("table_bytes") = kProductTableBytes)
         .def_property_readonly("subspaces", [](const ProductComponents& c) { return to_list(c.subspaces()); })
         .def_property_readonly("tables", &ProductComponents::tables)
         .def("variances",

@@ -27,7 +27,9 @@ char* copy_field(const char* record, index count, index stride, index size, char
 // One of the arrays in the states of objects, whose records are taken apart into fields as wide as their rows.
 class Records {
 public:
-    Records(const char* key, const std::vector<std::pair<index, py::array>>& fields) : key_(key) {
+    // Whole records are fields as wide as the rows that they go to: a wider record is none of them.
+    Records(const char* key, const std::vector<std::pair<index, py::array>>& fields, bool are_whole)
+        : key_(key), are_whole_(are_whole) {
         for (const auto& [offset, field] : fields) {
             py::array out = field;
             fields_.push_back({offset, record_size(out), out.shape(0), static_cast<char*>(out.mutable_data())});
@@ -46,7 +48,8 @@ public:
         const index stride = record_size(a), count = a.shape(0);
         for (Field& field : fields_) {
             field.room -= count;
-            if (field.room < 0 || field.offset < 0 || field.offset + field.size > stride)
+            const bool fits = are_whole_ ? field.size == stride : field.offset + field.size <= stride;
+            if (field.room < 0 || field.offset < 0 || !fits)
                 throw Error("a field does not fit the records");
             const auto copy = field.size == 8 ? copy_field<8> : field.size == 1 ? copy_field<1> : copy_field<0>;
             field.out = copy(static_cast<const char*>(a.data()) + field.offset, count, stride, field.size, field.out);
@@ -61,6 +64,7 @@ public:
 private:
     static constexpr index kFetched = 1024;
     py::str key_;
+    bool are_whole_;
     std::vector<Field> fields_;
 };
 
@@ -89,7 +93,7 @@ py::tuple grown_trees(const py::list& estimators) {
 void copy_states(const py::list& trees, const std::vector<std::pair<index, py::array>>& node_fields,
                  const py::array& values) {
     constexpr index few = 8;
-    Records nodes("nodes", node_fields), leaves("values", {{0, values}});
+    Records nodes("nodes", node_fields, false), leaves("values", {{0, values}}, true);
     const py::str getstate("__getstate__");
     const index count = index(trees.size());
     for (index begin = 0; begin < count; begin += few) {

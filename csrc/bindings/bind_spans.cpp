@@ -172,8 +172,8 @@ py::array_t<double> evaluate_spans(const Spans& spans, const py::array& x, const
 }  // namespace
 
 void bind_spans(py::module_& m) {
-    py::classh<Spans>(m, "Spans")
-        .def(py::init(&make_spans), py::arg("axes"), py::arg("subspaces"), py::arg("axes_of"))
+    bind_class<Spans>(m, "Spans")
+        .def_static("_make", &make_spans, py::arg("axes"), py::arg("subspaces"), py::arg("axes_of"))
         .def_property_readonly("n_columns", &Spans::columns)
         .def_property_readonly("first_columns",
                                [](const Spans& s) {
@@ -183,11 +183,11 @@ void bind_spans(py::module_& m) {
                                })
         .def("evaluate", &evaluate_spans, py::arg("x"), py::arg("begin").noconvert(), py::arg("column").noconvert(),
              py::arg("weight").noconvert(), py::arg("n_threads"));
-    py::classh<Gram>(m, "SpanGram")
-        .def(py::init(&make_gram), py::arg("sums"), py::arg("x"), py::arg("weight").none(true), py::arg("all_pairs"),
+    bind_class<Gram>(m, "SpanGram")
+        .def_static("_make", &make_gram, py::arg("sums"), py::arg("x"), py::arg("weight").none(true), py::arg("all_pairs"),
              py::arg("n_threads"))
         .def("covariance", &covariance, py::arg("spans"), py::arg("n_threads"));
-    py::classh<Sums>(m, "TermSums")
+    bind_class<Sums>(m, "TermSums")
         .def_property_readonly("output_with_columns",
                                [](const Sums& s) { return to_array(s.sums.output_with_columns); })
         .def_property_readonly("output_variance", [](const Sums& s) { return to_array(s.sums.output_variance); })

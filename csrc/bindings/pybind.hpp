@@ -52,6 +52,38 @@ inline py::array_t<double> column_major(index rows, index columns) {
     return py::array_t<double>({rows, columns}, {item, item * std::max<index>(rows, 1)});
 }
 
+// A class whose __new__ makes whole objects, by the class' static `_make`; without one there are none to be had. pybind11
+// leaves that to __init__ otherwise, and reads memory as an object where a serialiser calls __new__ alone; and without a
+// __new__ of their own, old protocols of pickle call pybind11's base class, which ends the process.
+template <class T>
+py::classh<T> bind_class(py::module_& m, const char* name) {
+    const auto setup = [](PyHeapTypeObject* heap_type) {
+        heap_type->ht_type.tp_new = [](PyTypeObject* type, PyObject* args, PyObject* kwargs) -> PyObject* {
+            PyObject* make = PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "_make");
+            if (!make) return PyErr_Format(PyExc_TypeError, "cannot create '%s' instances", type->tp_name);
+            PyObject* made = PyObject_Call(make, args, kwargs);
+            Py_DECREF(make);
+            return made;
+        };
+        heap_type->ht_type.tp_init = [](PyObject*, PyObject*, PyObject*) { return 0; };
+    };
+    return py::classh<T>(m, name, py::is_final(), py::custom_type_setup(setup));
+}
+
+// Pickles and copies, with any protocol: the class is called with the state.
+template <class T, class Get, class Set>
+void bind_state(py::classh<T>& bound, Get get, Set set) {
+    bound.def("__getstate__", get);
+    bound.def("__reduce__", [get](const T& self) { return py::make_tuple(py::type::of<T>(), py::make_tuple(get(self))); });
+    bound.def_static("_make", [set](const py::tuple& state) {
+        try {
+            return set(state);
+        } catch (const py::cast_error&) {
+            throw Error("a damaged state: it holds something else than fasthdmr writes");
+        }
+    });
+}
+
 inline py::array_t<index> to_array(const std::vector<index>& v) { return py::array_t<index>(index(v.size()), v.data()); }
 inline py::array_t<double> to_array(const std::vector<double>& v) { return py::array_t<double>(index(v.size()), v.data()); }
 

@@ -29,8 +29,8 @@ bool scale_to_unit(Buffer<double>& g, index n, std::vector<double>& norms) {
 
 namespace {
 
-// Systems from this size on are factored tile by tile, whatever the number of threads.
-constexpr index kTiled = 512, kTileSize = 128;
+// Systems from so many tiles on are factored tile by tile, whatever the number of threads.
+constexpr index kTiled = 4;
 
 bool factored(double* g, index n, index leading) {
     char lower = 'L';
@@ -43,22 +43,22 @@ bool factored(double* g, index n, index leading) {
 // the panel's own factor.
 struct Panel {
     double* g;
-    index n, begin, width;
+    index n, begin, width, tile_size;
 
     index below() const { return begin + width; }
-    index tiles(index from) const { return (n - from + kTileSize - 1) / kTileSize; }
+    index tiles(index from) const { return (n - from + tile_size - 1) / tile_size; }
     void take_off_earlier(index tile) const {
-        const index row = begin + tile * kTileSize;
+        const index row = begin + tile * tile_size;
         char no = 'N', transposed = 'T';
-        int rows = int(std::min(kTileSize, n - row)), columns = int(width), earlier = int(begin), ld = int(n);
+        int rows = int(std::min(tile_size, n - row)), columns = int(width), earlier = int(begin), ld = int(n);
         double minus = -1.0, one = 1.0;
         lapack().dgemm(&no, &transposed, &rows, &columns, &earlier, &minus, g + row, &ld, g + begin, &ld, &one,
                        g + begin * n + row, &ld);
     }
     void solve(index tile) const {
-        const index row = below() + tile * kTileSize;
+        const index row = below() + tile * tile_size;
         char right = 'R', lower = 'L', transposed = 'T', no = 'N';
-        int rows = int(std::min(kTileSize, n - row)), columns = int(width), ld = int(n);
+        int rows = int(std::min(tile_size, n - row)), columns = int(width), ld = int(n);
         double one = 1.0;
         lapack().dtrsm(&right, &lower, &transposed, &no, &rows, &columns, &one, g + begin * n + begin, &ld,
                        g + begin * n + row, &ld);
@@ -67,10 +67,10 @@ struct Panel {
 
 }  // namespace
 
-bool cholesky(double* g, index n, int n_threads) {
-    if (n < kTiled) return factored(g, n, n);
-    for (index begin = 0; begin < n; begin += kTileSize) {
-        const Panel panel{g, n, begin, std::min(kTileSize, n - begin)};
+bool cholesky(double* g, index n, int n_threads, index tile_size) {
+    if (n < kTiled * tile_size) return factored(g, n, n);
+    for (index begin = 0; begin < n; begin += tile_size) {
+        const Panel panel{g, n, begin, std::min(tile_size, n - begin), tile_size};
         if (begin > 0) parallel_for(panel.tiles(begin), n_threads, [&](index k) { panel.take_off_earlier(k); });
         if (!factored(g + begin * n + begin, panel.width, n)) return false;
         parallel_for(panel.tiles(panel.below()), n_threads, [&](index k) { panel.solve(k); });

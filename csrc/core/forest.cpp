@@ -85,6 +85,21 @@ void Forest::add_tree(const TreeArrays& a, index t) {
     tree_output_.push_back(a.width == 1 ? a.tree_output[t] : 0);
 }
 
+std::vector<double> Forest::reach() const {
+    std::vector<double> result(n_outputs_, 0.0);
+    for (index t = 0; t < n_trees(); ++t)
+        for (index c = 0; c < width_; ++c) {
+            double largest = 0.0;
+            for (index m = 0; m < tree_size(t); ++m) {
+                if (!is_leaf(tree(t), m)) continue;
+                const double value = std::abs(values(t)[m * width_ + c]);
+                if (!(value <= largest)) largest = std::isnan(value) ? std::numeric_limits<double>::infinity() : value;
+            }
+            result[width_ > 1 ? c : tree_output_[t]] += largest;
+        }
+    return result;
+}
+
 // Children come behind their parents. Weights without a mean (zero, or negative ones) count as equal: any value of an
 // inner node will do, as long as it lies among those of its leaves.
 void Forest::average_upwards(index t) {

@@ -44,6 +44,8 @@ public:
     index n_nodes() const { return index(nodes_.size()); }
     index width() const { return width_; }
     const std::vector<double>& offset() const { return offset_; }
+    // What the leaves add up to at most in absolute value, by output; infinite where one is no number.
+    std::vector<double> reach() const;
 
     index tree_size(index t) const { return tree_begin_[t + 1] - tree_begin_[t]; }
     index tree_begin(index t) const { return tree_begin_[t]; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "cholesky.hpp"
 #include "dot.hpp"
@@ -14,24 +15,63 @@ namespace {
 // Where the inverse of the products is smaller, their rounding leaves a solution nine digits, and one correction is enough
 // for all that a QR would give.
 constexpr double kLargestInverse = 1e6;
+constexpr const char* kUnsolvable =
+    "The columns are too large, too small or too unequal to be solved for. Bring them and the weights closer to one.";
+// The numbers of a column carry so many eps of its size as rounding, however small its spread.
+constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
 
 }  // namespace
 
 LeastSquares::LeastSquares(const double* r, index p, double tolerance)
     : n_(p - 1), tolerance_(tolerance), spread_(p, 0.0), unit_(n_ * n_, 0.0), products_(n_ * n_, 0.0) {
+    std::vector<double> rounding(p, 0.0);
     for (index j = 1; j < p; ++j) {
         const double* column = r + j * p;
         const double centred = std::sqrt(dot(column + 1, column + 1, j));
         if (!(centred > tolerance * std::abs(column[0]))) continue;
         spread_[j] = centred;
+        rounding[j] = kRounding * std::hypot(column[0], centred) / centred;
         for (index i = 0; i < j; ++i) unit_[(j - 1) * n_ + i] = column[i + 1] / centred;
     }
+    if (*std::max_element(rounding.begin(), rounding.end()) > tolerance) drop_rounding(rounding);
     char lower = 'L', transposed = 'T';
     int n = int(n_);
     double one = 1.0;
     if (n > 0) lapack().dsyrk(&lower, &transposed, &n, &n, &one, unit_.data(), &n, &one, products_.data(), &n);
     Buffer<double> factor = products_;
     well_conditioned_ = cholesky(factor.data(), n_) && inverse_norm(factor.data(), n_) <= kLargestInverse;
+}
+
+// Columns of which those before them leave no more than the rounding of all that are involved become what these tell of
+// them: what is left is no direction. By Gram and Schmidt.
+void LeastSquares::drop_rounding(const std::vector<double>& rounding) {
+    std::vector<index> kept;
+    Buffer<double> q(n_ * n_), r(n_ * n_);  // their QR
+    for (index j = 1; j <= n_; ++j) {
+        if (spread_[j] == 0) continue;
+        const index n = index(kept.size());
+        double* column = unit_.data() + (j - 1) * n_;
+        std::vector<double> left(column, column + j), multiples(n);
+        for (index k = 0; k < n; ++k) {
+            const double* direction = q.data() + k * n_;
+            multiples[k] = r[n * n_ + k] = dot(direction, left.data(), kept[k]);
+            for (index i = 0; i < kept[k]; ++i) left[i] -= multiples[k] * direction[i];
+        }
+        const double rest = std::sqrt(dot(left.data(), left.data(), j));
+        double noise = rounding[j];
+        for (index k = n - 1; k >= 0; --k) {  // multiples of the columns, which carry their rounding
+            multiples[k] /= r[k * n_ + k];
+            for (index i = 0; i < k; ++i) multiples[i] -= multiples[k] * r[k * n_ + i];
+            noise += std::abs(multiples[k]) * rounding[kept[k]];
+        }
+        if (rest <= noise) {
+            for (index i = 0; i < j; ++i) column[i] -= left[i];
+        } else {
+            for (index i = 0; i < j; ++i) q[n * n_ + i] = left[i] / rest;
+            r[n * n_ + n] = rest;
+            kept.push_back(j);
+        }
+    }
 }
 
 std::vector<double> LeastSquares::solve(const std::vector<index>& columns, index rows, const double* rhs,
@@ -93,7 +133,7 @@ std::vector<double> LeastSquares::by_pivoted_qr(const std::vector<index>& column
     int length = int(work.size());
     lapack().dgelsy(&m, &n, &nrhs, a.data(), &m, b.data(), &ld, pivots.data(), &tolerance, &rank, work.data(), &length,
                     &info);
-    if (info != 0) throw Error("dgelsy failed: " + std::to_string(info));
+    if (info != 0) throw Error(kUnsolvable);
     std::vector<double> solution(columns.size() * count);
     for (index c = 0; c < count; ++c)
         for (int k = 0; k < n; ++k) solution[c * n + k] = b[c * ld + k] / spread_[columns[k]];
@@ -111,10 +151,25 @@ index LeastSquares::rank() const {
     Buffer<double> work(std::max<index>(1, index(size)));
     int length = int(work.size());
     lapack().dgeqp3(&n, &n, a.data(), &n, pivots.data(), tau.data(), work.data(), &length, &info);
-    if (info != 0) throw Error("dgeqp3 failed: " + std::to_string(info));
+    if (info != 0) throw Error(kUnsolvable);
     index rank = 0;
     while (rank < n_ && std::abs(a[rank * n_ + rank]) > tolerance_) ++rank;
     return 1 + rank;
+}
+
+std::vector<double> regression(const double* r, index p, const double* target, double tolerance) {
+    const LeastSquares problem(r, p, tolerance);
+    std::vector<index> columns;
+    for (index j = 1; j < p; ++j)
+        if (problem.spread(j) > 0) columns.push_back(j);
+    const std::vector<double> solution = problem.solve(columns, p - 1, target + 1, 1);
+    std::vector<double> beta(p, 0.0);
+    beta[0] = target[0];
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+        beta[columns[k]] = solution[k];
+        beta[0] -= solution[k] * r[columns[k] * p];
+    }
+    return beta;
 }
 
 }  // namespace fasthdmr

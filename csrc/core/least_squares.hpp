@@ -24,6 +24,7 @@ public:
 
 private:
     const double* unit(index column) const { return unit_.data() + (column - 1) * n_; }
+    void drop_rounding(const std::vector<double>& rounding);
     std::vector<double> by_substitution(index columns, index rows, const double* rhs, index count) const;
     std::vector<double> by_products(const Buffer<double>& factor, const std::vector<index>& columns, index rows,
                                     const double* rhs) const;
@@ -36,5 +37,9 @@ private:
     Buffer<double> unit_, products_;  // n x n, upper; n x n, lower
     bool well_conditioned_;           // all of them, and so any choice of them
 };
+
+// Least squares of a target, p numbers in the coordinates of R, on the constant and all columns: coefficients of least
+// norm for the scaled columns, 0 for those without a spread.
+std::vector<double> regression(const double* r, index p, const double* target, double tolerance);
 
 }  // namespace fasthdmr

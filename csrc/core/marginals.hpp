@@ -20,7 +20,7 @@ public:
     const Thresholds& thresholds() const { return thresholds_; }
     // The weight of lower ranks, for ranks from 0 to two more than the number of thresholds.
     const std::vector<double>& below(index variable) const { return below_[variable]; }
-    // A value goes left at a node with this threshold if its rank is lower.
+    // A value goes left at a node with this threshold, one of those known, if its rank is lower.
     std::int32_t split(index variable, float threshold) const;
 
     double probability(index variable, std::int32_t low, std::int32_t high) const {
@@ -33,6 +33,7 @@ public:
     }
 
 private:
+    void check(index variable) const;
     void count(const Table& x, const double* weight, index variable);
 
     Thresholds thresholds_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <numeric>
 #include <optional>
 
 #include "cholesky_qr.hpp"
@@ -24,6 +25,9 @@ constexpr index kScouts = 2, kRowsAScout = 8;
 constexpr double kScoutsExaggerate = 4.0;
 // Rows are taken in runs where these are at least so many.
 constexpr index kLeastRuns = 64;
+// So many rows tell where columns lie: far from zero where it is more than so many times what lies between their quartiles.
+constexpr index kTellers = 32;
+constexpr double kFar = 8.0;
 
 // The rows of (1, B, y), weighted, less what some columns tell of others.
 struct Source {
@@ -31,12 +35,20 @@ struct Source {
     const Sample& sample;
     Eliminations steps = {};
     index columns = 1 + dictionary.columns() + (sample.y ? 1 : 0);
+    // Columns far from zero are taken from near their median, before a sum or a reflection rounds them.
+    std::vector<double> origin = std::vector<double>(columns, 0.0);
 
     void fill(const Rows& rows, double* block, index leading) const {
         std::fill_n(block, rows.count, 1.0);
         dictionary.fill(rows, block + leading, leading);
+        if (sample.unit != 1.0)
+            for (index j = 1; j <= dictionary.columns(); ++j)
+                for (index r = 0; r < rows.count; ++r) block[j * leading + r] /= sample.unit;
         if (sample.y)
             for (index r = 0; r < rows.count; ++r) block[(columns - 1) * leading + r] = sample.y[rows[r]];
+        for (index j = 1; j < columns; ++j)
+            if (origin[j] != 0)
+                for (index r = 0; r < rows.count; ++r) block[j * leading + r] -= origin[j];
         if (sample.weight) weigh(rows, block, leading);
         for (const Elimination& step : steps) step.take_off(block, rows.count, leading);
     }
@@ -48,6 +60,53 @@ struct Source {
             for (index r = 0; r < rows.count; ++r) block[j * leading + r] *= root[r];
     }
 };
+
+// Of each of equal parts of the rows, the one that weighs most: none that counts for nothing tells anything.
+std::vector<index> tellers(const Sample& sample, const Rows& rows) {
+    const index count = std::min(kTellers, rows.count);
+    std::vector<index> chosen;
+    for (index k = 0; k < count; ++k) {
+        const index begin = rows.count * k / count, end = rows.count * (k + 1) / count;
+        index best = rows[begin];
+        double most = 0.0;
+        for (index r = begin; r < end && sample.weight; ++r)
+            if (const double weight = sample.weight[rows[r]]; weight > most) most = weight, best = rows[r];
+        chosen.push_back(best);
+    }
+    return chosen;
+}
+
+// The median of some numbers where they lie far from zero, and otherwise zero.
+double origin_of(const double* values, const std::vector<double>& weights) {
+    const index n = index(weights.size());
+    if (!std::all_of(values, values + n, [](double value) { return std::isfinite(value); })) return 0.0;
+    std::vector<index> order(n);
+    std::iota(order.begin(), order.end(), index(0));
+    std::sort(order.begin(), order.end(), [&](index a, index b) { return values[a] < values[b]; });
+    const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+    const auto quantile = [&](double level) {
+        double below = 0.0;
+        index k = 0;
+        while (k + 1 < n && (below += weights[order[k]]) < level * total) ++k;
+        return values[order[k]];
+    };
+    const double median = quantile(0.5);
+    return std::abs(median) > kFar * (quantile(0.75) - quantile(0.25)) ? median : 0.0;
+}
+
+std::vector<double> origins(const Source& source, const Rows& rows) {
+    const std::vector<index> chosen = tellers(source.sample, rows);
+    const index n = index(chosen.size());
+    std::vector<double> result(source.columns, 0.0), weights(n, 1.0);
+    if (n == 0) return result;
+    if (source.sample.weight)
+        for (index k = 0; k < n; ++k) weights[k] = source.sample.weight[chosen[k]];
+    const Sample unweighted{n, nullptr, source.sample.y, source.sample.unit};
+    Buffer<double> x(source.columns * n);
+    Source{source.dictionary, unweighted}.fill({0, 1, n, chosen.data()}, x.data(), n);
+    for (index j = 1; j < source.columns; ++j) result[j] = origin_of(x.data() + j * n, weights);
+    return result;
+}
 
 // Merges what arrives in any order in the order of the ranges.
 template <class Sum>
@@ -155,10 +214,13 @@ std::optional<Triangle> by_products(Source source, const Rows& rows, int n_threa
 
 // By products where their condition, or that of what is left of nearly dependent columns, allows it, else by
 // reflections. The y is a column like the others: where the others all but tell it, what is left of it needs them too.
-Triangle triangle_of(const Source& source, const Rows& rows, int n_threads) {
-    if (rows.count >= std::max(kFewRows, source.columns))
-        if (auto result = by_products(source, rows, n_threads)) return std::move(*result);
-    return by_reflections(source, rows, n_threads);
+Triangle triangle_of(Source source, const Rows& rows, int n_threads) {
+    source.origin = origins(source, rows);
+    std::optional<Triangle> result;
+    if (rows.count >= std::max(kFewRows, source.columns)) result = by_products(source, rows, n_threads);
+    if (!result) result = by_reflections(source, rows, n_threads);
+    for (index j = 1; j < source.columns; ++j) result->at(0, j) += source.origin[j] * result->at(0, 0);
+    return std::move(*result);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ struct Sample {
     index rows;
     const double* weight = nullptr;  // (rows,) or none
     const double* y = nullptr;       // (rows,) or none: an additional last column
+    double unit = 1.0;               // a power of two that the columns of the dictionary are divided by
 };
 
 // The triangle of all rows.

@@ -99,12 +99,12 @@ struct TreeBoxes {
 
 // One pass over the rows, for so many grids that what is kept for a tree is small.
 constexpr std::size_t kGridsOfAPass = 64;
-constexpr index kBatchBytes = index(1) << 25;
 
 class Pass {
 public:
-    Pass(const Forest& forest, const std::vector<GridAxis>& axes, const std::vector<index>* grids, index n_grids)
-        : forest_(forest), free_(0, {}), axes_(grids, grids + n_grids) {
+    Pass(const Forest& forest, const std::vector<GridAxis>& axes, const std::vector<index>* grids, index n_grids,
+         index batch_bytes)
+        : forest_(forest), batch_bytes_(batch_bytes), free_(0, {}), axes_(grids, grids + n_grids) {
         std::vector<Subspace> variables;
         std::vector<index> cut_of(axes.size(), -1);
         for (auto& grid : axes_) {
@@ -146,7 +146,7 @@ private:
     index batch_end(index first) const {
         const index node_bytes = free_.count() * index(sizeof(double)) + index(cuts_.size() * sizeof(Side));
         index last = first + 1, bytes = node_bytes * forest_.tree_size(first);
-        while (last < forest_.n_trees() && (bytes += node_bytes * forest_.tree_size(last)) <= kBatchBytes) ++last;
+        while (last < forest_.n_trees() && (bytes += node_bytes * forest_.tree_size(last)) <= batch_bytes_) ++last;
         return last;
     }
 
@@ -171,6 +171,7 @@ private:
     }
 
     const Forest& forest_;
+    index batch_bytes_;
     FreeSets free_;
     std::vector<Cuts> cuts_;
     std::vector<std::vector<index>> axes_;  // of a grid: numbers of cuts
@@ -209,7 +210,8 @@ index block_rows(index n_features) { return std::clamp(index(1 << 24) / n_featur
 
 std::vector<std::vector<double>> partial_dependence(const Forest& forest, const Table& x, const double* weight,
                                                     const std::vector<GridAxis>& axes,
-                                                    const std::vector<std::vector<index>>& grids, int n_threads) {
+                                                    const std::vector<std::vector<index>>& grids, int n_threads,
+                                                    index batch_bytes) {
     check(forest, x, axes, grids);
     const Rows all{0, 1, x.rows, nullptr};
     const index block = block_rows(x.columns);
@@ -217,7 +219,7 @@ std::vector<std::vector<double>> partial_dependence(const Forest& forest, const 
     WeightedRows rows;
     for (std::size_t first = 0; first < grids.size(); first += kGridsOfAPass) {
         const index n_grids = index(std::min(kGridsOfAPass, grids.size() - first));
-        Pass pass(forest, axes, grids.data() + first, n_grids);
+        Pass pass(forest, axes, grids.data() + first, n_grids, batch_bytes);
         double total = 0.0;
         for (index start = 0; start < x.rows; start += block) {
             rows.load(x, weight, all.slice(start, std::min(block, x.rows - start)), n_threads);

@@ -6,7 +6,6 @@
 
 #include "kernels.hpp"
 #include "parallel.hpp"
-#include "product_variance.hpp"
 
 namespace fasthdmr {
 
@@ -57,11 +56,11 @@ std::vector<Box> as_table_boxes(const BoxList& list) {
 
 ProductComponents::ProductComponents(const ProductTrees& trees, index order,
                                      const std::optional<std::vector<Subspace>>& chosen, std::uint64_t table_bytes,
-                                     int n_threads)
+                                     int n_threads, const Limits& limits)
     : marginals_(trees.marginals()) {
     const std::vector<LeafGroup>& groups = trees.groups();
     const double pairs = count_subspaces(groups, order);
-    if (pairs > kMostSubspaces) refuse(pairs, kMostSubspaces, "subspaces of the paths to leaves");
+    if (pairs > limits.subspaces) refuse(pairs, limits.subspaces, "subspaces of the paths to leaves");
     std::vector<std::vector<index>> groups_of;
     std::vector<double> bytes;
     for (auto& [u, own] : groups_of_subspaces(groups, order)) {
@@ -74,7 +73,7 @@ ProductComponents::ProductComponents(const ProductTrees& trees, index order,
     double boxes = 0.0;
     for (std::size_t c = 0; c < subspaces_.size(); ++c)
         if (!is_table[c]) boxes += double(leaves_of(groups, groups_of[c]));
-    if (boxes > kMostBoxes) refuse(boxes, kMostBoxes, "boxes of leaves");
+    if (boxes > limits.boxes) refuse(boxes, limits.boxes, "boxes of leaves");
 
     components_.resize(subspaces_.size());
     parallel_for(count(), n_threads, [&](index c) {
@@ -121,7 +120,7 @@ void ProductComponents::add_boxes(const BoxList& boxes, const RankedBlock& block
     }
 }
 
-std::vector<double> ProductComponents::variances(int n_threads) const {
+std::vector<double> ProductComponents::variances(int n_threads, const Limits& limits) const {
     std::vector<double> result;
     std::vector<const BoxList*> lists;
     std::vector<std::size_t> numbers;
@@ -134,19 +133,19 @@ std::vector<double> ProductComponents::variances(int n_threads) const {
     }
     double sides = 0.0;
     for (const BoxList* list : lists) sides += sides_of_pairs(double(list->count()), list->order);
-    if (sides > kMostSides) refuse(sides, kMostSides, "sides of pairs of boxes");
+    if (sides > limits.sides) refuse(sides, limits.sides, "sides of pairs of boxes");
     const std::vector<double> variances = box_variances(lists, *marginals_, n_threads);
     for (std::size_t k = 0; k < lists.size(); ++k) result[numbers[k]] = variances[k];
     return result;
 }
 
 double total_variance(const ProductTrees& trees, const std::vector<Subspace>& known,
-                      const std::vector<double>& variances, int n_threads) {
+                      const std::vector<double>& variances, int n_threads, const Limits& limits) {
     const double sum = std::accumulate(variances.begin(), variances.end(), 0.0);
     const index all = trees.marginals()->thresholds().variables();
     std::optional<GroupsOf> rest;
     double boxes = 0.0, sides = 0.0;
-    if (count_subspaces(trees.groups(), all) <= kMostSubspaces) {
+    if (count_subspaces(trees.groups(), all) <= limits.subspaces) {
         rest = groups_of_subspaces(trees.groups(), all);
         for (const Subspace& u : known) rest->erase(u);
         if (rest->empty()) return sum;
@@ -157,10 +156,10 @@ double total_variance(const ProductTrees& trees, const std::vector<Subspace>& kn
         }
     }
     const double visits = estimated_visits(trees);
-    const bool by_subspace = rest && boxes <= kMostBoxes && sides <= kMostSides && sides < kSidesAVisit * visits;
+    const bool by_subspace = rest && boxes <= limits.boxes && sides <= limits.sides && sides < kSidesAVisit * visits;
     if (!by_subspace) {
-        if (visits > kMostVisits)
-            refuse(visits, kMostVisits, "meetings of trees, for the variance of the whole model,");
+        if (visits > limits.visits)
+            refuse(visits, limits.visits, "meetings of trees, for the variance of the whole model,");
         return tree_variance(trees, n_threads);
     }
     std::vector<std::pair<const Subspace*, const std::vector<index>*>> tasks;

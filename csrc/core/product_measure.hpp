@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dictionary.hpp"
-#include "product_leaves.hpp"
+#include "product_variance.hpp"
 #include "tables.hpp"
 
 namespace fasthdmr {
@@ -19,7 +19,7 @@ class ProductComponents : public BlockColumns {
 public:
     // Of up to `order` variables; with two and more only the chosen subspaces, if there is a choice.
     ProductComponents(const ProductTrees& trees, index order, const std::optional<std::vector<Subspace>>& chosen,
-                      std::uint64_t table_bytes, int n_threads);
+                      std::uint64_t table_bytes, int n_threads, const Limits& limits = {});
 
     const std::vector<Subspace>& subspaces() const { return subspaces_; }
     index tables() const;  // how many components are tables
@@ -28,7 +28,7 @@ public:
     void fill(const InputBlock& block, double* const* out) const override;
 
     // Var(f_u); there are no covariances.
-    std::vector<double> variances(int n_threads) const;
+    std::vector<double> variances(int n_threads, const Limits& limits = {}) const;
 
 private:
     // Either of them.
@@ -46,6 +46,6 @@ private:
 
 // Var(f) with all its components, of which some variances are known.
 double total_variance(const ProductTrees& trees, const std::vector<Subspace>& known,
-                      const std::vector<double>& variances, int n_threads);
+                      const std::vector<double>& variances, int n_threads, const Limits& limits = {});
 
 }  // namespace fasthdmr

@@ -9,7 +9,9 @@ namespace fasthdmr {
 
 // What is refused: more pairs of a group of leaves and a subspace of its variables, boxes in memory, sides of pairs of
 // boxes, or nodes that pairs of trees meet in (a minute or so of one thread).
-constexpr double kMostSubspaces = 4e6, kMostBoxes = 1.6e7, kMostSides = 6e10, kMostVisits = 6e9;
+struct Limits {
+    double subspaces = 4e6, boxes = 1.6e7, sides = 6e10, visits = 6e9;
+};
 constexpr double kSidesAVisit = 10.0;  // that take as long as a visit
 
 // Refuses, with the count and the remedy.

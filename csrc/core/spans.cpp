@@ -42,9 +42,12 @@ index Axis::evaluate(double x, double* values) const {
         right[d] = knots_[interval + d] - x;
         double saved = 0.0;
         for (int r = 0; r < d; ++r) {
-            const double part = values[r] / (right[r + 1] + left[d - r]);
-            values[r] = saved + right[r + 1] * part;
-            saved = left[d - r] * part;
+            // Shares of an interval, which are ordinary numbers however short it is.
+            const double share = right[r + 1] / (right[r + 1] + left[d - r]);
+            const double part = share * values[r];
+            const double rest = values[r] - part;
+            values[r] = saved + part;
+            saved = rest;
         }
         values[d] = saved;
     }

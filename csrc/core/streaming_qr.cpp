@@ -20,7 +20,9 @@ const Lapack& lapack() { return routines; }
 void set_lapack(const Lapack& given) { routines = given; }
 
 Triangle::Triangle(index columns) : n_(columns) {
-    if (columns > std::numeric_limits<int>::max() / kPanel) throw Error("too many columns for LAPACK's integers");
+    constexpr index most = std::numeric_limits<int>::max() / kPanel;
+    if (columns > most)
+        throw Error(std::to_string(columns) + " columns are too many: at most " + std::to_string(most) + " are taken");
     r_.assign(columns * columns, 0.0);
 }
 
@@ -42,7 +44,7 @@ void Triangle::update(double* block, index rows, index leading, index trapezoid)
     int m = int(rows), n = int(n_), l = int(trapezoid), panel = int(std::min(kPanel, n_)), ld = int(leading), info = 0;
     Buffer<double> t(panel * n_), work(panel * n_);
     lapack().dtpqrt(&m, &n, &l, &panel, r_.data(), &n, block, &ld, t.data(), &panel, work.data(), &info);
-    if (info != 0) throw Error("dtpqrt failed: " + std::to_string(info));
+    if (info != 0) throw Error("The columns are not all finite numbers. Bring them and the weights closer to one.");
 }
 
 }  // namespace fasthdmr

@@ -13,6 +13,7 @@ namespace fasthdmr {
 namespace {
 
 // Terms are evaluated so many at a time, and so many blocks of rows at a time, that they stay within a fixed memory.
+constexpr index kPilotRows = 256;
 constexpr index kTermsInBatch = 2048, kTermBytes = index(64) << 20;
 
 struct Batch {
@@ -47,6 +48,21 @@ struct Factor {
     index stride;
 };
 
+// A pilot sample of rows: one in the middle of each of equal parts of the weight.
+std::vector<index> pilot_rows(index rows, const double* weight) {
+    const index count = std::min(kPilotRows, rows);
+    std::vector<index> chosen;
+    double total = 0.0, below = 0.0;
+    for (index r = 0; r < rows; ++r) total += weight ? weight[r] : 1.0;
+    index r = 0;
+    for (index k = 0; k < count; ++k) {
+        const double wanted = (double(k) + 0.5) / double(count) * total;
+        while (r + 1 < rows && below + (weight ? weight[r] : 1.0) < wanted) below += weight ? weight[r] : 1.0, ++r;
+        chosen.push_back(r);
+    }
+    return chosen;
+}
+
 class Pass {
 public:
     Pass(const Spans& spans, const Table& x, const double* weight, const Targets& targets, const SumOptions& options,
@@ -62,9 +78,8 @@ private:
     index wave_size() const;
     void start_wave(index first_row);
     void fill(const Batch& batch, bool add_to_outputs);
-    void choose_shifts(const Batch& batch);
+    void choose_shifts();
     void sum_terms(const Batch& batch);
-    void choose_output_shifts();
     void sum_outputs();
     void multiply(const Batch* batch, bool with_outputs);
     void add_products(index s, const std::vector<Factor>& factors, bool with_constant);
@@ -94,15 +109,14 @@ index Pass::wave_size() const {
 }
 
 void Pass::run() {
+    choose_shifts();
     for (index first = 0; first < n_blocks_; first += wave_) {
         start_wave(first * kBlockRows);
         const bool together = batches_.size() == 1;  // then every span is evaluated once
         for (const Batch& batch : batches_) {
             fill(batch, options_.outputs);
-            if (first == 0) choose_shifts(batch);
             if (!together) multiply(&batch, false);
         }
-        if (options_.outputs && first == 0) choose_output_shifts();
         multiply(together ? &batches_[0] : nullptr, options_.outputs);
         if (options_.outputs) sum_outputs();
         for (const Batch& batch : batches_) {
@@ -144,12 +158,25 @@ void Pass::fill(const Batch& batch, bool add_to_outputs) {
     });
 }
 
-// The mean over the first block: exact means are taken off at the end, from sums that are small then.
-void Pass::choose_shifts(const Batch& batch) {
-    for (index t = batch.first; t < batch.last; ++t) {
-        const double* values = blocks_[0].terms.data() + (t - batch.first) * kBlockRows;
-        shift_[t] = std::accumulate(values, values + blocks_[0].rows, 0.0) / double(blocks_[0].rows);
+// Means over a pilot sample: exact means are taken off at the end, from sums that are small then.
+void Pass::choose_shifts() {
+    const std::vector<index> list = pilot_rows(x_.rows, given_weight_);
+    const index n = index(list.size()), K = targets_.outputs();
+    if (n == 0) return;
+    const Rows rows{0, 1, n, list.data()};
+    const auto mean = [&](const double* values) { return std::accumulate(values, values + n, 0.0) / double(n); };
+    Buffer<double> outputs(K * n);
+    targets_.start(rows, outputs.data(), n);
+    for (const Batch& batch : batches_) {
+        Buffer<double> terms(batch.size() * n);
+        targets_.fill(rows, batch.first, batch.last, terms.data(), n);
+        for (index t = batch.first; t < batch.last; ++t) {
+            const double* values = terms.data() + (t - batch.first) * n;
+            shift_[t] = mean(values);
+            kernels().add_scaled(1.0, values, n, outputs.data() + targets_.output_of(t) * n);
+        }
     }
+    for (index k = 0; k < K; ++k) output_shift_[k] = mean(outputs.data() + k * n);
 }
 
 void Pass::add_products(index s, const std::vector<Factor>& factors, bool with_constant) {
@@ -224,13 +251,6 @@ void Pass::sum_terms(const Batch& batch) {
             }
         }
     });
-}
-
-void Pass::choose_output_shifts() {
-    for (index k = 0; k < targets_.outputs(); ++k) {
-        const double* values = blocks_[0].outputs.data() + k * kBlockRows;
-        output_shift_[k] = std::accumulate(values, values + blocks_[0].rows, 0.0) / double(blocks_[0].rows);
-    }
 }
 
 void Pass::sum_outputs() {

@@ -1,5 +1,7 @@
 #include "elimination.hpp"
 
+#include <cmath>
+
 #include "cholesky_qr.hpp"
 #include "exact.hpp"
 #include "harness.hpp"
@@ -94,6 +96,12 @@ TEST(elimination_takes_off_what_all_columns_share) {
     CHECK(error(x) < 5);
 }
 
+// Multiples of one column each are taken off one by one, those of all at once.
+TEST(elimination_tells_few_multiples_from_many) {
+    CHECK((*steps_of(nearly_dependent(400, 40, 1e-5, 90)))[0].is_sparse());
+    CHECK(!(*steps_of(mixtures(1e-5, 90)))[0].is_sparse());
+}
+
 TEST(elimination_does_nothing_where_nothing_is_to_be_done) {
     CHECK(steps_of(nearly_dependent(kRows, kColumns, 0.5, 83))->empty());
 }
@@ -105,6 +113,21 @@ TEST(elimination_leaves_what_it_cannot_tell) {
     CHECK(!steps_of(same) && !steps_of(zero));
     same(0, 7) += 1e-13;
     CHECK(!steps_of(same));
+}
+
+// Columns each of which is the one before it but for a part of its own, that grows smaller: a step for each.
+TEST(elimination_ends_where_it_would_take_longer_than_reflections) {
+    const auto steps_of_chain = [](index length) {
+        Random random(89);
+        Matrix x(500, 60);
+        for (double& value : x.values) value = random.uniform(-1.0, 1.0);
+        for (index i = 0; i < x.rows; ++i)
+            for (index j = 1; j < length; ++j) x(i, j) = x(i, j - 1) + std::pow(0.05, double(j)) * x(i, j);
+        return steps_of(x);
+    };
+    const auto few = steps_of_chain(4);
+    CHECK(few && few->size() == 2);
+    CHECK(!steps_of_chain(10));
 }
 
 TEST(elimination_puts_back_what_it_takes_off) {

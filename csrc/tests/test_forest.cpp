@@ -101,6 +101,15 @@ TEST(forest_knows_which_output_a_tree_adds_to) {
     CHECK(wide.values(0)[wide.value_column(1)] == 2);
 }
 
+TEST(forest_knows_how_far_its_leaves_reach) {
+    Trees vector(2, 2, 2);
+    vector.add({split(0, 0.5, 1, 2), leaf({-3, 1}), leaf({2, 0})}).add({leaf({0.5, -1e308})}).add({leaf({0, 1e308})});
+    CHECK(vector.forest().reach() == (std::vector<double>{3.5, kInfinity}));
+    Trees single(1, 2, 1);
+    single.add({leaf({std::numeric_limits<double>::quiet_NaN()})}, 1).add({leaf({-2})}, 0);
+    CHECK(single.forest().reach() == (std::vector<double>{2.0, kInfinity}));
+}
+
 TEST(forest_may_be_empty) {
     const Forest forest = Trees(3, 1, 1).forest();
     CHECK(forest.n_trees() == 0 && forest.n_nodes() == 0);

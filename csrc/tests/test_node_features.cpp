@@ -25,8 +25,9 @@ struct Weighted {
     Trees trees;
     std::vector<double> weight;
 
-    Weighted(Random& random, index outputs, index width, const std::vector<int>& depths) : trees(4, outputs, width) {
-        TreeGrower grower(random, 4, width, awkward_values());
+    Weighted(Random& random, index outputs, index width, const std::vector<int>& depths, index features = 4)
+        : trees(features, outputs, width) {
+        TreeGrower grower(random, features, width, awkward_values());
         for (std::size_t t = 0; t < depths.size(); ++t) trees.add(grower.grow(depths[t]), index(t) % outputs);
         for (double& v : trees.offset) v = random.uniform(-1.0, 1.0);
         const std::vector<double> odd = {0.0, -1.0, kNan, std::numeric_limits<double>::infinity()};
@@ -129,6 +130,14 @@ TEST(node_features_match_the_definition) {
         check_against_definition(Weighted(random, 3, 1, mixed_depths(60)), x);
         check_against_definition(Weighted(random, 3, 3, mixed_depths(30)), x);
     }
+}
+
+TEST(node_features_of_many_subspaces_match_the_definition) {
+    Random random(35);
+    const Weighted model(random, 1, 1, {9, 3, 2, 9, 8}, 12);
+    CHECK(group_nodes(model.forest(), 0).subspaces.size() > 50);
+    check_against_definition(model, random_rows(random, 100, 12, 0.1));
+    check_against_definition(model, random_rows(random, 100, 12, 0.0));
 }
 
 TEST(node_features_of_every_depth_alone) {

@@ -106,6 +106,27 @@ TEST(partial_dependence_has_the_same_bits_on_any_number_of_threads) {
     }
     for (const std::size_t g : {0, 69})
         CHECK_CLOSE(one[g], by_brute_force(trees, x, weight, axes, grids[g]), 1e-12);
+    for (double& w : weight) w *= std::ldexp(1.0, -60);  // only their ratios matter
+    const auto light = partial_dependence(trees.forest(), x.table(), weight.data(), axes, grids, 1);
+    for (std::size_t g = 0; g < grids.size(); ++g) CHECK_SAME_BITS(light[g], one[g]);
+}
+
+// Batches of one tree, of some, and of all.
+TEST(partial_dependence_does_not_depend_on_the_batches_of_trees) {
+    Random random(23);
+    const std::vector<double> pool{-1.0, -0.5, 0.0, 0.25, 1.0};
+    constexpr index features = 3;
+    Trees trees(features, 1, 1);
+    TreeGrower grower(random, features, 1, pool);
+    for (int t = 0; t < 12; ++t) trees.add(grower.grow(1 + t % 5));
+    const Matrix x = rows_near(random, 60, features, pool, 0.05);
+    const std::vector<GridAxis> axes = make_axes(random, features, pool);
+    const std::vector<std::vector<index>> grids{{0}, {1, 2}, {3, 1}};
+    for (const index bytes : {index(0), index(1000), index(3000), kBatchBytes}) {
+        const auto found = partial_dependence(trees.forest(), x.table(), nullptr, axes, grids, 2, bytes);
+        for (std::size_t g = 0; g < grids.size(); ++g)
+            CHECK_CLOSE(found[g], by_brute_force(trees, x, {}, axes, grids[g]), 1e-13);
+    }
 }
 
 TEST(free_sets_are_the_subsets_of_what_is_asked_for) {

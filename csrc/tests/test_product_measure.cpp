@@ -239,6 +239,25 @@ TEST(marginals_count_ranks) {
     CHECK_THROWS(Error, "another number of columns", Marginals(forests, Matrix(2, 3).table(), nullptr, 1));
 }
 
+TEST(marginals_of_more_rows_than_a_block) {
+    const Trees trees = Trees(2, 1, 1).add({split(0, 0.0, 1, 2), leaf({1}), split(1, 2.0, 3, 4), leaf({2}), leaf({3})});
+    const Forests forests{std::make_shared<const Forest>(trees.forest())};
+    Random random(56);
+    Matrix x(2 * kBlockRows + 5, 2);
+    for (double& v : x.values) v = random.one_of(std::vector<double>{-1.0, 0.0, 1.0, 3.0, kNan});
+    std::vector<double> weight(x.rows);
+    for (double& w : weight) w = double(random.below(5));
+    const Marginals marginals(forests, x.table(), weight.data(), 2);
+    for (const index variable : {0, 1}) {
+        double low = 0.0, high = 0.0, missing = 0.0;
+        for (index r = 0; r < x.rows; ++r) {
+            const double v = x(r, variable);
+            (std::isnan(v) ? missing : v <= 2.0 * double(variable) ? low : high) += weight[r];
+        }
+        CHECK(marginals.below(variable) == (std::vector<double>{0.0, low, low + high, low + high + missing}));
+    }
+}
+
 TEST(too_many_subspaces_are_refused) {
     Tree chain;
     for (int k = 0; k < 40; ++k) {
@@ -257,6 +276,24 @@ TEST(too_many_subspaces_are_refused) {
     const ProductComponents pairs(product, 2, {}, kProductTableBytes, 1);
     CHECK(pairs.count() == 40 + 40 * 39 / 2);
     CHECK(total_variance(product, pairs.subspaces(), pairs.variances(1), 1) >= 0.0);
+}
+
+// Each by its own limit; the variance of the whole model takes the other way where one of them is passed.
+TEST(what_takes_too_long_is_refused) {
+    Random random(55);
+    const Case model(random, 3, 20, 0.1, depths(30));
+    const ProductTrees trees = model.product();
+    const auto components = [&](const Limits& limits) { return ProductComponents(trees, 2, {}, 0, 1, limits); };
+    const ProductComponents all = components({});
+    const auto total = [&](const Limits& limits) { return total_variance(trees, {{0}}, {0.0}, 1, limits); };
+    CHECK_THROWS(Error, "subspaces of the paths", components({1.0, 1e9, 1e9, 1e9}));
+    CHECK_THROWS(Error, "boxes of leaves", components({1e9, 1.0, 1e9, 1e9}));
+    CHECK_THROWS(Error, "sides of pairs of boxes", all.variances(1, {1e9, 1e9, 1.0, 1e9}));
+    const double sum = tree_variance(trees, 1);
+    CHECK(total({}) < sum && total({1.0, 1e9, 1e9, 1e9}) == sum);
+    for (const Limits& limits : {Limits{1.0, 1e9, 1e9, 1.0}, Limits{1e9, 1.0, 1e9, 1.0}, Limits{1e9, 1e9, 1.0, 1.0}})
+        CHECK_THROWS(Error, "meetings of trees", total(limits));
+    CHECK(total({1e9, 1.0, 1e9, 1e9}) == sum && total({1e9, 1e9, 1.0, 1e9}) == sum);
 }
 
 }  // namespace fasthdmr

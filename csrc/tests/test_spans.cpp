@@ -64,6 +64,19 @@ TEST(axis_with_repeated_knots_inside) {
     }
 }
 
+// Numbers that are subnormal differ by subnormal numbers, whose inverse overflows.
+TEST(axis_with_intervals_of_any_length) {
+    for (int degree = 0; degree < kMaxRun; ++degree)
+        for (const int exponent : {-1070, -1030, 1000}) {
+            const std::vector<double> breaks{0.0, 3.0, 17.0, 40.0};
+            std::vector<double> scaled;
+            for (const double x : breaks) scaled.push_back(std::ldexp(x, exponent));
+            const Axis axis(0, degree, clamped(degree, scaled), false), ordinary(0, degree, clamped(degree, breaks), false);
+            for (const double x : {0.0, 1.0, 3.0, 11.0, 39.0, 40.0})
+                CHECK_CLOSE(axis_columns(axis, std::ldexp(x, exponent)), axis_columns(ordinary, x), 1e-14);
+        }
+}
+
 TEST(axis_clamps_what_is_outside) {
     for (int degree = 0; degree < kMaxRun; ++degree) {
         const Axis axis(0, degree, clamped(degree, {-1.0, 0.0, 2.0}), false);

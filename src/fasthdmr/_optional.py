@@ -35,3 +35,11 @@ def require(module: str, *, extra: str) -> Any:
     except ImportError as error:
         package = module.partition(".")[0]
         raise ImportError(f"{package} is needed here: pip install 'fasthdmr[{extra}]'") from error
+
+
+def find(module: str) -> Any:
+    """Return an optional package that something is nicer with, None if it is not installed."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,11 +19,20 @@ def four_decimals(value: float) -> str:
     return f"{round(value, 4) + 0.0:.4f}"
 
 
+def plus_minus() -> str:
+    """Return "±", or "+-" where standard output, for which tables are made first of all, has no such sign."""
+    try:
+        "±".encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return "+-"
+    return "±"
+
+
 def _cell(value: Any) -> str:
     if value is None:
         return "-"
     if _is_interval(value):
-        return _cell(value[0]) + (" " * 8 if value[1] is None else f" ±{_cell(value[1])}")
+        return _cell(value[0]) + (" " * 8 if value[1] is None else f"{plus_minus():>2}{_cell(value[1])}")
     return four_decimals(value) if isinstance(value, float) else str(value)
 
 
@@ -45,7 +55,8 @@ def format_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]], footer: S
     ----------
     columns : sequence of str
     rows : sequence of rows
-        Floats get four decimals, a pair of them is written "0.5000 ±0.0120" (the second may be None), `None` as "-".
+        Floats get four decimals, a pair of them is written "0.5000 ±0.0120" (the second may be None;
+        "0.5000+-0.0120" where standard output has no such sign), `None` as "-".
     footer : sequence of rows
         Written below a rule.
 

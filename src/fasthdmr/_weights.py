@@ -8,9 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _check_sample_weight
 
+from fasthdmr._numbers import check_numbers
+from fasthdmr._scale import power_of_two
+
 
 def check_weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64] | None:
     """Return weights as a contiguous float64 array, or None for equal ones.
+
+    Very large or small ones are divided by a power of two.
 
     Parameters
     ----------
@@ -24,7 +29,7 @@ def check_weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64] | 
     Raises
     ------
     ValueError
-        If weights are negative, not finite, all zero, or of another number than rows.
+        If weights are negative, not finite, all zero, no numbers, or of another number than rows.
 
     Examples
     --------
@@ -33,7 +38,9 @@ def check_weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64] | 
     """
     if sample_weight is None:
         return None
+    check_numbers(sample_weight, "sample_weight")
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if not weights.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
-    return np.ascontiguousarray(weights)
+    # Only ratios of weights matter, but the sums and squares of very large or small ones leave the range of numbers.
+    return np.ascontiguousarray(weights / power_of_two(weights.max()))

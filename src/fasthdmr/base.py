@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,18 +12,22 @@ from sklearn.metrics import r2_score
 from sklearn.utils import Tags, check_array, column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from fasthdmr._numbers import as_floats, check_numbers
+from fasthdmr._scale import CONSTANT, Deviations, check_size
 from fasthdmr._threads import n_threads
+from fasthdmr._validation import check_names
+from fasthdmr._weights import check_weights
 from fasthdmr.decomposition import Component, Decomposition
-from fasthdmr.dictionary import Subspace, as_subspace
+from fasthdmr.dictionary import Subspace, as_subspace, as_variables
 from fasthdmr.explanation import Explanation, as_row, explain
 from fasthdmr.sensitivity import Sensitivity
 
 Floats = NDArray[np.float64]
 
 MAX_DEGREE = 3
-LABELS = (
-    "y holds text, and {what} needs numbers to compare the model's output with. Class labels are no output of a "
-    "model: use fidelity(X) to compare with the model itself (TreeHDMR: combine='sum' to decompose it as it is)."
+_LABELS = (
+    "Class labels are no output of a model: use fidelity(X) to compare with the model itself (TreeHDMR: combine='sum' "
+    "to decompose it as it is)."
 )
 
 
@@ -32,6 +37,7 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
     decomposition_: Decomposition
     feature_names_: tuple[str, ...]
     n_jobs: int | None
+    _is_scored = False  # whether the output of the black box is a score, where y are labels
 
     def transform(self, X: Any) -> Floats:
         """Return the component functions at X, (N, C), or (N, C * K) with the outputs of a component side by side."""
@@ -55,17 +61,21 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         return self.decomposition_.black_box(rows, threads) - self.decomposition_.predict(rows, threads)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Return the R² of `predict` against y (numbers; class labels are an error)."""
-        if is_text(y):
-            raise ValueError(LABELS.format(what="score"))
-        return float(r2_score(y, self.predict(X), sample_weight=sample_weight))
+        """Return the R² of `predict` against y, which holds numbers.
+
+        Class labels are refused, of a classifier whole numbers too: its output is a score, which no label is near.
+        `fidelity` compares with that score.
+        """
+        check_is_fitted(self)
+        targets = self._targets_of(y)
+        return r_squared(targets, self.predict(X), sample_weight)
 
     def fidelity(self, X: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return the R² of `predict` against the black box at X (mean over outputs)."""
         rows = self._rows(X)
         threads = n_threads(self.n_jobs)
         box, model = self.decomposition_.black_box(rows, threads), self.decomposition_.predict(rows, threads)
-        return float(r2_score(box, model, sample_weight=sample_weight))
+        return r_squared(box, model, sample_weight)
 
     def component(self, variables: Any) -> Component:
         """Return the component function of a subspace, given by indices or names.
@@ -74,13 +84,18 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         ----------
         variables : int, str, or sequence of int or str
 
+        Returns
+        -------
+        Component
+            Called with values of the variables, in the order in which they are given here, or a data frame of them.
+
         Raises
         ------
         ValueError
             If there is no such variable or component.
         """
         check_is_fitted(self)
-        return self.decomposition_.component(as_subspace(variables, self.feature_names_))
+        return self.decomposition_.component(as_variables(variables, self.feature_names_))
 
     def explain(self, x: Any, *, output: int | str | None = None) -> Explanation:
         """Return the terms that make the black box's output at one row, the strongest first.
@@ -166,7 +181,22 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
 
     def _interactions(self) -> set[Subspace]:
         """Return the subspaces that the parameter `interactions` chooses."""
-        return {as_subspace(u, self.feature_names_, what="interactions") for u in self.interactions}
+        given, example = self.interactions, f"such as [{self.feature_names_[:2]!r}]"
+        # An iterator would be empty when it is asked for the second time.
+        if not isinstance(given, Collection | np.ndarray) or isinstance(given, str | bytes | Mapping):
+            raise ValueError(f"interactions must be None or a list of subspaces, {example}, got {given!r}.")
+        chosen = set()
+        for variables in given:
+            u = as_subspace(variables, self.feature_names_, what="interactions")
+            if len(u) < 2:
+                raise ValueError(
+                    f"interactions must be a list of subspaces of two or more variables, {example}, got {variables!r} "
+                    "in it. Components of one variable are always kept."
+                )
+            if self.order is not None and len(u) > self.order:
+                raise ValueError(f"interactions has {variables!r}, of order {len(u)}, but order={self.order}.")
+            chosen.add(u)
+        return chosen
 
     def _check_common(self) -> None:
         """Check the parameters that estimators with splines have."""
@@ -183,19 +213,40 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         if order is not None and (not isinstance(order, int | np.integer) or order < 1):
             raise ValueError(f"order must be a positive integer or None, got {order!r}.")
 
-    def _check_data(self, X: Any, y: Any, *, numeric: bool, needed_for: str = "") -> tuple[NDArray[Any], Any]:
-        """Return X, and y where it is given, checked; `needed_for` says who cannot do without y."""
+    def _targets_of(self, y: Any) -> Floats:
+        """Return y as numbers that the output of the black box can be compared with."""
+        check_numbers(y, "y", remedy=_LABELS)
+        targets = as_floats(y, "y")
+        if self._is_scored and np.array_equal(targets, np.round(targets)):
+            raise ValueError(
+                f"y holds whole numbers, but the output of the black box is a classifier's score. {_LABELS}"
+            )
+        return targets
+
+    def _check_data(
+        self, X: Any, y: Any, *, numeric: bool, needed_for: str = "", labels: bool = False
+    ) -> tuple[NDArray[Any], Any]:
+        """Return X, and y where it is given, checked.
+
+        `numeric` says whether y has to become floating point, `needed_for` who cannot do without it, `labels` whether
+        it may be text.
+        """
         if y is None and needed_for:
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. "
                 f"It is needed for {needed_for}."
             )
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_all_finite=self._finite())
+        check_numbers(X, "X")
+        X = self._validated(X, reset=True)
         if y is None:
             return X, None
-        if numeric and is_text(y):
-            raise ValueError(LABELS.format(what=needed_for or "score"))
-        y = check_array(y, ensure_2d=False, dtype=np.float64 if numeric else None, input_name="y")
+        check_numbers(y, "y", labels=labels and not numeric, remedy=_LABELS)
+        if self.normalise == "data":
+            self._targets_of(y)
+        with np.errstate(invalid="ignore"):  # the check for finite values adds them up, which may overflow
+            y = check_array(y, ensure_2d=False, dtype=np.float64 if numeric else None, input_name="y")
+        if numeric:
+            check_size(y, "y")
         if y.ndim == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
@@ -203,9 +254,16 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
 
     def _rows(self, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
-        rows: NDArray[Any] = validate_data(
-            self, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite=self._finite()
-        )
+        check_numbers(X, "X")
+        if not hasattr(self, "feature_names_in_"):  # the names may be those of the model
+            check_names(X, self.feature_names_, may_be_unnamed=True)
+        return self._validated(X, reset=False)
+
+    def _validated(self, X: Any, *, reset: bool) -> NDArray[Any]:
+        with np.errstate(invalid="ignore"):  # as for y
+            rows: NDArray[Any] = validate_data(
+                self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=self._finite()
+            )
         return rows
 
     def _finite(self) -> bool | str:
@@ -217,13 +275,17 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         return tags
 
 
-def variance_of(targets: list[Floats], weights: Floats | None) -> Floats:
-    """Return the weighted variance of each target, (K,)."""
-    means = [np.average(target, weights=weights) for target in targets]
-    return np.array([np.average((t - m) ** 2, weights=weights) for t, m in zip(targets, means, strict=True)])
-
-
-def is_text(y: Any) -> bool:
-    """Return whether labels are words."""
+def r_squared(y: Any, prediction: Floats, sample_weight: Any) -> float:
+    """Return scikit-learn's R², whose squares it takes of numbers near one; a constant hit but for rounding is hit."""
+    if sample_weight is not None:
+        check_numbers(sample_weight, "sample_weight")
     values = np.asarray(y)
-    return values.dtype.kind in "SU" or (values.dtype.kind == "O" and any(isinstance(v, str) for v in values.flat))
+    weights = None if sample_weight is None else check_weights(sample_weight, prediction)
+    if values.dtype.kind == "f" and values.shape == prediction.shape and np.isfinite(values).all():
+        given, fitted = values.reshape(len(values), -1), prediction.reshape(len(values), -1)
+        target = Deviations.of(given, weights)
+        mean, constant = target.mean, target.is_constant
+        is_hit = constant & (np.abs(fitted - mean) <= CONSTANT * np.abs(mean)).all(axis=0)
+        y = np.where(constant, 0.0, given) / target.scale
+        prediction = np.where(is_hit, 0.0, fitted - np.where(constant, mean, 0.0)) / target.scale
+    return float(r2_score(y, prediction, sample_weight=weights))

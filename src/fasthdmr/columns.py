@@ -11,14 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 
 from fasthdmr import _core
+from fasthdmr._numbers import check_numbers
+from fasthdmr._scale import LARGEST, Deviations, check_size, power_of_two, powers_of_two
 from fasthdmr._threads import n_threads, one_blas_thread
+from fasthdmr._validation import column_names
 from fasthdmr._weights import check_weights
 from fasthdmr.decomposition import Decomposition, assemble
 from fasthdmr.dictionary import ArrayDictionary, as_subspace
-from fasthdmr.hierarchy import eta_and_nu, solve
-from fasthdmr.ridge import ridge_path
+from fasthdmr.hierarchy import eta_and_nu, least_squares, solve
 
 Floats = NDArray[np.float64]
+
+_LARGEST_COEFFICIENT = 1e305  # components have larger ones
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,7 +66,8 @@ def decompose(
     coef : array-like of shape (b,) or (b, K), optional
         The coefficients beta: f = sum of coef times columns.
     y : array-like of shape (N,) or (N, K), optional
-        In place of `coef`: they are found by least squares (of least norm, for columns scaled to unit norm).
+        In place of `coef`: they are found by least squares (of least norm, for columns scaled to unit norm; 0 for
+        columns that are constant).
     sample_weight : array-like of shape (N,), optional
         Non-negative weights of the rows.
     order : int, optional
@@ -86,7 +91,8 @@ def decompose(
     Warns
     -----
     scipy.linalg.LinAlgWarning
-        If the columns are linearly dependent.
+        If the columns are linearly dependent, up to the rounding of their numbers, as copies with large means and
+        constants are; or so nearly that rounding keeps the sum of the components from the function.
 
     Notes
     -----
@@ -103,24 +109,17 @@ def decompose(
     >>> bool(np.allclose(result.intercept + result.evaluate(columns).sum(axis=1), columns @ [1, 1, 0, 0, 1]))
     True
     """
+    check_numbers(columns, "columns")
     matrix = check_array(columns, dtype=[np.float64, np.float32], input_name="columns")
     names, labels = _subspaces(subspaces, matrix.shape[1], feature_names)
     weights = check_weights(sample_weight, matrix)
     if (coef is None) == (y is None):
         raise ValueError("Give either coef or y: the coefficients of the columns, or values to fit them to.")
     threads = n_threads(n_jobs)
-    dictionary = ArrayDictionary(labels)
+    dictionary = ArrayDictionary(labels, column_names(columns))
     constants = _constants(matrix, dictionary.constant)
-    ordered = matrix[:, dictionary.order]
-    total = float(len(matrix)) if weights is None else float(weights.sum())
-
-    def triangle(target: Floats | None) -> Floats:
-        with one_blas_thread():
-            triangles = _core.array_triangle(ordered, weight=weights, y=target, n_threads=threads)
-        result: Floats = triangles[0] / np.sqrt(total)
-        return result
-
     if coef is not None:
+        check_numbers(coef, "coef")
         beta = check_array(np.asarray(coef), ensure_2d=False, dtype=np.float64, input_name="coef")
         if beta.shape[:1] != (matrix.shape[1],) or beta.ndim > 2:
             raise ValueError(
@@ -129,16 +128,28 @@ def decompose(
         several = beta.ndim == 2
         beta = beta.reshape(len(beta), -1)
         betas = [np.concatenate([[b[dictionary.constant] @ constants], b[dictionary.order]]) for b in beta.T]
-        measure = triangle(None)
+        (measure,), units = _triangles(matrix, dictionary.order, [None], weights, threads)
+        shifts, scales = np.zeros(len(betas)), np.ones(len(betas))
+        for k, b in enumerate(betas):
+            scales[k], betas[k] = _scaled(b, measure, units, len(matrix), k)
     else:
+        check_numbers(y, "y")
         target = check_array(np.asarray(y), ensure_2d=False, dtype=np.float64, input_name="y")
         check_consistent_length(matrix, target)
+        check_size(target, "y")
         several = target.ndim == 2
-        stacked = [triangle(np.ascontiguousarray(t)) for t in target.reshape(len(target), -1).T]
-        betas = [_least_squares(t) for t in stacked]
+        deviations = Deviations.of(target.reshape(len(target), -1), weights)
+        shifts, scales = deviations.mean, deviations.scale
+        stacked, units = _triangles(matrix, dictionary.order, list(deviations.values.T), weights, threads)
+        betas = [least_squares(t) for t in stacked]
+        for beta, scale in zip(betas, scales, strict=True):
+            _check_coefficients(beta[1:], float(scale), units, dictionary.order)
         measure = stacked[0][:-1, :-1]
 
-    solutions = [solve(measure, dictionary.labels, beta, threads) for beta in betas]
+    solutions = [
+        solve(measure, dictionary.labels, beta, threads).rescaled(float(shift), float(scale), units)
+        for beta, shift, scale in zip(betas, shifts, scales, strict=True)
+    ]
     forms = [eta_and_nu(measure, dictionary.labels, beta, threads) for beta in betas]
     result = assemble(
         dictionary,
@@ -147,10 +158,12 @@ def decompose(
         feature_names=names,
         output_names=tuple(f"y{k}" for k in range(len(betas))) if several else None,
     )
-    nu = np.column_stack([form[1] for form in forms])
+    by_column = np.concatenate([[1.0], units])
+    nu = np.column_stack([form[1] for form in forms]) * (scales / by_column[:, None])
+    nu[0] += shifts
     return ColumnDecomposition(
         **vars(result),
-        A=forms[0][0],
+        A=forms[0][0] * by_column / by_column[:, None],
         nu=nu if several else nu[:, 0],
         column_order=np.array(dictionary.order, dtype=np.int64),
     )
@@ -178,10 +191,51 @@ def _constants(matrix: NDArray[Any], constant: list[int]) -> Floats:
     return np.asarray(matrix[0, constant], dtype=np.float64)
 
 
-def _least_squares(triangle: Floats) -> Floats:
-    """Return intercept and coefficients of y on (1, B), columns scaled to unit norm, of least norm."""
-    norms = np.linalg.norm(triangle[1:], axis=0)
-    scale = np.concatenate([[1.0], np.where(norms[1:-1] > 0, norms[1:-1], 1.0), [1.0]])
-    beta = ridge_path(triangle / scale, np.zeros(1))[:, 0]
-    coefficients: Floats = beta / scale[:-1]
-    return coefficients
+def _triangles(
+    matrix: NDArray[Any], order: list[int], targets: Sequence[Floats | None], weights: Floats | None, threads: int
+) -> tuple[list[Floats], Floats]:
+    """Return the triangle of the columns and each target, and the powers of two that columns are divided by, (b,)."""
+    total = float(len(matrix)) if weights is None else float(weights.sum())
+
+    def triangle(columns: NDArray[Any], target: Floats | None) -> Floats:
+        with one_blas_thread():
+            triangles = _core.array_triangle(columns, weight=weights, y=target, n_threads=threads)
+        found: Floats = triangles[0] / np.sqrt(total)
+        return found
+
+    columns, units = matrix[:, order], np.ones(len(order))
+    first = triangle(columns, targets[0])
+    # It tells of columns at the ends of the range, so that not all of them are searched for their largest numbers.
+    sizes = np.abs(first[:, 1 : len(order) + 1]).max(axis=0)
+    if not all(np.isfinite(size) and power_of_two(size) == 1 for size in sizes):
+        check_size(matrix, "columns")
+        units = powers_of_two(columns)
+        columns = columns / units
+        first = triangle(columns, targets[0])
+    return [first, *(triangle(columns, target) for target in targets[1:])], units
+
+
+def _scaled(beta: Floats, triangle: Floats, units: Floats, n_rows: int, output: int) -> tuple[float, Floats]:
+    """Return a power of two near the terms of f = beta_0 + columns units beta, and beta for f over that and columns."""
+    with np.errstate(over="ignore", under="ignore"):
+        coefficients = beta[1:] * units
+        terms = np.abs(coefficients) * np.linalg.norm(triangle[:, 1:], axis=0)
+    largest = abs(beta[0]) + np.sqrt(n_rows) * terms.sum()  # a value is at most so many times its root mean square
+    if not largest <= LARGEST:
+        raise ValueError(
+            f"coef times columns add up to as much as {largest:.3g} in output {output}, which overflows; at most "
+            f"{LARGEST:g} is taken. Divide coef by a power of ten."
+        )
+    scale = power_of_two(terms.max(initial=0.0))
+    return scale, np.concatenate([beta[:1], coefficients]) / scale
+
+
+def _check_coefficients(beta: Floats, scale: float, units: Floats, order: Sequence[int]) -> None:
+    """Refuse a column beside which y is so large that coefficients come near the end of the range of numbers."""
+    with np.errstate(over="ignore"):
+        too_large = np.flatnonzero(~(np.abs(beta) * (scale / units) < _LARGEST_COEFFICIENT))
+    if len(too_large):
+        raise ValueError(
+            f"The coefficient of column {order[too_large[0]]} overflows: y is too large beside it. Multiply the column "
+            "by a power of ten."
+        )

@@ -120,7 +120,7 @@ def fetch_california_housing() -> Any:
     Raises
     ------
     ValueError
-        If the file lacks a column or holds anything but numbers.
+        If the file lacks a column, or has it twice, or holds anything but finite numbers.
 
     Examples
     --------
@@ -134,15 +134,32 @@ def fetch_california_housing() -> Any:
     path = Path(directory or ".") / "california_housing.csv"
     if not directory or not path.is_file():
         return sklearn.datasets.fetch_california_housing()
-    with path.open(encoding="utf-8") as file:
-        columns = file.readline().strip().split(",")
-        missing = [name for name in [*_CALIFORNIA_FEATURES, _CALIFORNIA_TARGET] if name not in columns]
-        if missing:
-            raise ValueError(f"{path.name} lacks the columns {missing}; it has {columns}.")
-        rows = np.loadtxt(file, delimiter=",", ndmin=2)
+    columns, rows = _read_table(path)
     return Bunch(
         data=np.ascontiguousarray(rows[:, [columns.index(name) for name in _CALIFORNIA_FEATURES]]),
         target=rows[:, columns.index(_CALIFORNIA_TARGET)].copy(),
         feature_names=list(_CALIFORNIA_FEATURES),
         target_names=[_CALIFORNIA_TARGET],
     )
+
+
+def _read_table(path: Path) -> tuple[list[str], Floats]:
+    """Return the names of the columns, and the rows below them."""
+    try:
+        header, *lines = path.read_text(encoding="utf-8-sig").split("\n")
+        columns = header.strip().split(",")
+        needed = [*_CALIFORNIA_FEATURES, _CALIFORNIA_TARGET]
+        if missing := [name for name in needed if name not in columns]:
+            raise ValueError(f"it lacks the columns {missing}; it has {columns}.")
+        if repeated := [name for name in needed if columns.count(name) > 1]:
+            raise ValueError(f"it has several columns of the same name: {repeated}.")
+        if not any(map(str.strip, lines)):
+            raise ValueError("it has a header but no rows.")
+        rows = np.loadtxt(lines, delimiter=",", ndmin=2)
+        if rows.shape[1] != len(columns):
+            raise ValueError(f"it has {rows.shape[1]} numbers in a row, but {len(columns)} columns.")
+        if not np.isfinite(rows).all():
+            raise ValueError(f"it has no finite number in row {np.argmin(np.isfinite(rows).all(axis=1)) + 1}.")
+    except ValueError as error:
+        raise ValueError(f"{path.name} cannot be read: {error}") from error
+    return columns, rows

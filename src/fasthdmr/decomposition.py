@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array, eye_array
 
-from fasthdmr.dictionary import Dictionary, ExtendedDictionary, Subspace, TreeDictionary
+from fasthdmr._scale import Deviations, in_units, power_of_two
+from fasthdmr._validation import take_columns
+from fasthdmr.dictionary import ArrayDictionary, Dictionary, ExtendedDictionary, Subspace, TreeDictionary
 from fasthdmr.fourier import FourierSeries, project
 from fasthdmr.hierarchy import Solution
 from fasthdmr.sample import Sample
@@ -48,12 +50,22 @@ class Component:
     bounds : ndarray of shape (|u|, 2) or None
         From where to where each variable is worth plotting: the 1st and 99th percentile of the fitted rows, or of
         the law of a closed form.
+    arguments : tuple of str
+        The names in the order in which the component takes its variables: that in which it was asked for.
+        ``component(("s5", "bmi"))`` takes s5 first, though s5 is the later column, and so the second of `names`.
+
+    Notes
+    -----
+    Rows without names go by position. Of data frames, and Series with a name, the names have to be the `arguments`, in
+    any order; a component of variables without names, x0, x1 and so on, takes frames with other names by position.
     """
 
     subspace: Subspace
     names: tuple[str, ...]
     variance: float | Floats
     bounds: Floats | None
+    arguments: tuple[str, ...]
+    _order: tuple[int, ...] | None  # of the arguments, to make them those of the subspace; None: they are other columns
     _source: Source
     _uncertainty: Uncertainty | None = None
 
@@ -62,9 +74,9 @@ class Component:
 
         Parameters
         ----------
-        values : array-like of shape (N, |u|), or (N,) for one variable
-            Values of the variables of the subspace, in its order. (For `fasthdmr.decompose`: the columns of the
-            dictionary, (N, b).)
+        values : array-like or data frame of shape (N, |u|), or (N,) for one variable
+            Values of the variables, in the order of `arguments`; of a data frame by name. (For `fasthdmr.decompose`:
+            the columns of the dictionary, (N, b).)
 
         Returns
         -------
@@ -72,8 +84,8 @@ class Component:
 
         Raises
         ------
-        ValueError
-            If `values` has another number of columns.
+        ValueError, TypeError
+            If `values` has another number of columns or other names, or holds anything but numbers.
         """
         return self._source.component_at(self.subspace, self._columns(values))
 
@@ -85,7 +97,7 @@ class Component:
 
         Parameters
         ----------
-        values : array-like of shape (N,) or (N, 1)
+        values : array-like or data frame of shape (N,) or (N, 1)
 
         Returns
         -------
@@ -93,8 +105,8 @@ class Component:
 
         Raises
         ------
-        ValueError
-            If the component is of several variables, or its measure is no sample of rows.
+        ValueError, TypeError
+            If the component is of several variables, or its measure is no sample of rows; as for a call.
 
         Examples
         --------
@@ -130,7 +142,7 @@ class Component:
         Returns
         -------
         FourierSeries
-            Callable on (N,) values.
+            Callable on (N,) values, of a data frame by name.
 
         Raises
         ------
@@ -140,14 +152,19 @@ class Component:
         marginal = self._source.marginal(self.subspace[0]) if len(self.subspace) == 1 else None
         if marginal is None:
             raise ValueError(f"Only a component of one variable has a Fourier series, got {' '.join(self.names)}.")
-        return project(self, *marginal, degree)
+        return replace(project(self, *marginal, degree), name=self.names[0])
 
-    def _columns(self, values: ArrayLike) -> Floats:
-        columns = np.asarray(values, dtype=np.float64)
-        return columns[:, None] if columns.ndim == 1 and len(self.subspace) == 1 else columns
+    def _columns(self, values: Any) -> Any:
+        """Return values in the order of the subspace; other shapes as they are, for whom they go to to refuse."""
+        if self._order is None:
+            return values
+        columns = take_columns(values, self.arguments, repr(self))
+        if columns.ndim == 1 and len(self.subspace) == 1:
+            return columns[:, None]
+        return columns[:, list(self._order)] if columns.shape[1:] == (len(self.subspace),) else columns
 
     def __repr__(self) -> str:
-        return f"Component({' '.join(self.names)})"
+        return f"Component({' '.join(self.arguments)})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -206,21 +223,22 @@ class Decomposition:
         """The component functions, in the order of `subspaces`."""
         return [self._component(u) for u in self.subspaces]
 
-    def component(self, subspace: Subspace) -> Component:
-        """Return the component function of a subspace that is kept.
+    def component(self, variables: Sequence[int]) -> Component:
+        """Return the component function of a subspace that is kept; it takes the variables in the order given.
 
         Raises
         ------
         ValueError
             If there is none.
         """
+        subspace = tuple(sorted(variables))
         if subspace not in self.subspaces:
             names = " ".join(self.feature_names[i] for i in subspace)
             raise ValueError(
                 f"There is no component for {subspace} ({names}): the black box has no term that depends on exactly "
                 "these variables, or `order` or `interactions` leave it out. The ones that exist are in subspaces_."
             )
-        return self._component(subspace)
+        return self._component(variables)
 
     def evaluate(self, rows: Any, n_threads: int = 1) -> Floats:
         """Return the component functions at rows, (N, C) or (N, C, K)."""
@@ -257,7 +275,10 @@ class Decomposition:
         return columns[0] if self.output_names is None else np.column_stack(columns)
 
     def columns_of(self, variable: int, values: Floats) -> Floats:
-        """Return the columns that components of one variable are made of, at its values, (N,): (N, m)."""
+        """Return the columns that components of one variable are made of, at its values, (N,): (N, m).
+
+        Sums of trees are divided by a power of two near what their leaves reach.
+        """
         rows = self.dictionary.embed((variable,), values[:, None])
         blocks = [np.zeros((len(rows), 0))]
         for k, s in enumerate(self.solutions):
@@ -266,6 +287,8 @@ class Decomposition:
             first = 1 + (self.dictionary.n_given[k] if isinstance(self.dictionary, ExtendedDictionary) else 0)
             used = s.weights[:, [s.subspaces.index((variable,))]].indices
             unit = csc_array(eye_array(s.weights.shape[0], format="csc")[:, used[used >= first]])
+            if isinstance(self.dictionary, TreeDictionary):
+                unit.data /= power_of_two(self.dictionary.reach[k])
             blocks.append(self.dictionary.evaluate(rows, k, unit, 1))
             if not isinstance(self.dictionary, TreeDictionary):
                 break  # all outputs have the same
@@ -275,15 +298,19 @@ class Decomposition:
         """Return the sampled values of a variable and their weights, each (S,), or None without a sample."""
         return None if self.sample is None else (self.sample.rows[:, variable], self.sample.weights)
 
-    def _component(self, subspace: Subspace) -> Component:
+    def _component(self, variables: Sequence[int]) -> Component:
+        subspace = tuple(sorted(variables))
         variances = [
-            s.variance[s.subspaces.index(subspace)] if subspace in s.subspaces else 0.0 for s in self.solutions
+            in_units(s.variance[s.subspaces.index(subspace)], s.scale) if subspace in s.subspaces else 0.0
+            for s in self.solutions
         ]
         return Component(
             subspace,
             tuple(self.feature_names[i] for i in subspace),
             self._by_output(variances),
             None if self.sample is None else self.sample.bounds[list(subspace)],
+            tuple(self.feature_names[i] for i in variables),
+            None if isinstance(self.dictionary, ArrayDictionary) else tuple(map(variables.index, subspace)),
             self,
             self.sensitivity.uncertainty,
         )
@@ -309,7 +336,7 @@ def assemble(
     *,
     feature_names: tuple[str, ...],
     output_names: tuple[str, ...] | None,
-    data_variance: Floats | None = None,
+    data: Deviations | None = None,
     sample: Sample | None = None,
     of_rows: bool = True,
 ) -> Decomposition:
@@ -322,8 +349,8 @@ def assemble(
     kept : callable
         Tells of a subspace whether its component is kept; the rest is the residual.
     feature_names, output_names : tuple of str
-    data_variance : ndarray of shape (K,) or None
-        What the indices are divided by, if not by the variance of each output.
+    data : Deviations or None
+        Whose variances the indices are divided by, if not by that of each output.
     sample : Sample or None
     of_rows : bool
         Whether the measure is that of the rows, so that the sample tells how uncertain the indices are.
@@ -335,34 +362,58 @@ def assemble(
     Warns
     -----
     UserWarning
-        If an output is constant: its indices are 0.
+        If an output, or what its indices are divided by, is constant: its indices are 0.
     """
     subspaces = sorted({u for s in solutions for u in s.subspaces if kept(u)}, key=lambda u: (len(u), u))
-    if constant := [k for k, s in enumerate(solutions) if s.is_constant]:
-        which = "" if output_names is None else " (outputs " + ", ".join(output_names[k] for k in constant) + ")"
-        warnings.warn(f"The output of the black box is constant{which}: its indices are 0.", UserWarning, stacklevel=3)
-    structural, overall, residual, divisor = [], [], [], []
+    _warn_of_constants([s.is_constant for s in solutions], "The output of the black box", output_names)
+    if data is not None:
+        _warn_of_constants(data.is_constant & [not s.is_constant for s in solutions], "y", output_names)
+    structural, overall, residual, reported, divisors = [], [], [], [], []
     for k, solution in enumerate(solutions):
-        variance = solution.total if data_variance is None else float(data_variance[k])
-        scale = 0.0 if solution.is_constant or variance == 0 else 1 / variance
+        divisor = _divisor(solution, data, k)
+        scale = 0.0 if divisor == 0 else 1 / divisor
         number = {u: c for c, u in enumerate(solution.subspaces)}
         position = [number.get(u) for u in subspaces]
         structural.append([0.0 if c is None else scale * solution.variance[c] for c in position])
         overall.append([0.0 if c is None else scale * solution.covariance[c] for c in position])
         residual.append(scale * (solution.total - solution.covariance[is_kept(solution, subspaces)].sum()))
-        divisor.append(variance)
+        divisors.append(divisor)
+        reported.append(in_units(divisor, solution.scale))
     one = output_names is None
     sensitivity = Sensitivity(
         subspaces,
         np.array(structural).T[:, 0] if one else np.array(structural).T,
         np.array(overall).T[:, 0] if one else np.array(overall).T,
         residual[0] if one else np.array(residual),
-        divisor[0] if one else np.array(divisor),
+        reported[0] if one else np.array(reported),
         feature_names,
         output_names,
     )
     result = Decomposition(dictionary, tuple(solutions), subspaces, sensitivity, feature_names, output_names, sample)
     if sample is None or not of_rows or not np.isfinite(sample.n_effective):
         return result
-    uncertainty = Uncertainty(result, sample, is_divisor_known=data_variance is not None)
+    uncertainty = Uncertainty(result, sample, None if data is None else np.array(divisors))
     return replace(result, sensitivity=replace(sensitivity, uncertainty=uncertainty))
+
+
+def _divisor(solution: Solution, data: Deviations | None, output: int) -> float:
+    """Return what the indices of an output are divided by, in units of its scale²; 0: they are 0."""
+    if solution.is_constant or (data is not None and data.is_constant[output]):
+        return 0.0
+    if data is None:
+        return solution.total
+    with np.errstate(all="ignore"):
+        divisor = float(in_units(data.variance[output], data.scale[output] / solution.scale))
+        if not 0 < np.divide(1, divisor) < np.inf:
+            raise ValueError(
+                "normalise='data' divides by the variance of y, but the numbers of y and of the output are too unlike "
+                "for that. Bring them into the same units, or take normalise='output'."
+            )
+    return divisor
+
+
+def _warn_of_constants(is_constant: ArrayLike, what: str, output_names: tuple[str, ...] | None) -> None:
+    """Warn once where some of the outputs are constant."""
+    if len(constant := np.flatnonzero(is_constant)):
+        which = "" if output_names is None else " (outputs " + ", ".join(output_names[k] for k in constant) + ")"
+        warnings.warn(f"{what} is constant{which}: its indices are 0.", UserWarning, stacklevel=4)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from operator import index as as_int
 from typing import Any, Literal, Protocol
 
@@ -14,6 +13,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from fasthdmr import _core
+from fasthdmr._cached import cached_property
+from fasthdmr._numbers import as_floats
+from fasthdmr._scale import LARGEST
+from fasthdmr._validation import check_names
 from fasthdmr.forest import Forest
 
 Floats = NDArray[np.float64]
@@ -65,6 +68,11 @@ class TreeDictionary:
         For laying the columns out.
     begun : sequence of _core.ForestColumns
         The first output's columns of each forest, where they are begun already; they are used up.
+
+    Attributes
+    ----------
+    reach : ndarray of shape (K,)
+        What the leaves of an output add up to at most, in absolute value; infinite where one is no number.
     """
 
     def __init__(
@@ -81,6 +89,7 @@ class TreeDictionary:
         self._begun = list(begun)
         self.n_features = self.forests[0].n_features
         self.n_outputs = self.forests[0].n_outputs
+        self.reach = np.sum([forest.core.reach for forest in self.forests], axis=0)
 
     @cached_property
     def columns(self) -> list[_core.TreeColumns]:
@@ -99,6 +108,22 @@ class TreeDictionary:
         """Return the labels of the columns of one output."""
         columns = self.columns[output]
         return Labels(columns.subspaces, columns.column_subspace)
+
+    def check_reach(self, output: int, constant: float, coef: float) -> None:
+        """Refuse a constant plus `coef` times the trees where they cannot be added up.
+
+        Raises
+        ------
+        ValueError
+            With the output and what to do.
+        """
+        largest = abs(constant) + coef * self.reach[output]
+        if not largest <= LARGEST:
+            name = (self.forests[0].output_names or tuple(f"y{k}" for k in range(self.n_outputs)))[output]
+            raise ValueError(
+                f"The leaves of output {name!r} add up to as much as {largest:.3g}; at most {LARGEST:g} is taken. "
+                "Divide the target by a power of ten before the models are fitted."
+            )
 
     def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
         """Return the columns (1, B) at the rows times weights, (N, C), without forming B."""
@@ -180,10 +205,13 @@ class ArrayDictionary:
     ----------
     subspaces : sequence of tuple of int
         One a column.
+    column_names : tuple of str or None
+        What the columns are called; frames of them must have these names.
     """
 
-    def __init__(self, subspaces: Sequence[Subspace]) -> None:
+    def __init__(self, subspaces: Sequence[Subspace], column_names: tuple[str, ...] | None = None) -> None:
         self.n_columns = len(subspaces)
+        self.column_names = column_names
         self.constant = [j for j, u in enumerate(subspaces) if not u]
         self.order = sorted((j for j, u in enumerate(subspaces) if u), key=lambda j: (len(subspaces[j]), subspaces[j]))
         distinct = sorted({u for u in subspaces if u}, key=lambda u: (len(u), u))
@@ -193,14 +221,20 @@ class ArrayDictionary:
 
     def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
         """Return (1, columns in their order) times weights, (N, C)."""
-        design = np.column_stack([np.ones(len(rows)), np.asarray(rows, dtype=np.float64)[:, self.order]])
+        columns = self._columns(rows)
+        design = np.column_stack([np.ones(len(columns)), columns[:, self.order]])
         result: Floats = design @ weights
         return result
 
-    def embed(self, subspace: Subspace, values: Floats) -> Floats:
+    def embed(self, subspace: Subspace, values: Any) -> Floats:
         """Return the values, which are columns of the dictionary already."""
-        check_width(values, self.n_columns, "A component of a dictionary of columns")
-        return values
+        return self._columns(values)
+
+    def _columns(self, values: Any) -> Floats:
+        columns = as_floats(values, "columns")
+        check_names(values, self.column_names, during="decompose")
+        check_width(columns, self.n_columns, "A dictionary of columns")
+        return columns
 
 
 def embed(subspace: Sequence[int], values: Floats, n_features: int) -> Floats:
@@ -234,27 +268,49 @@ def as_subspace(variables: Any, feature_names: Sequence[str], *, what: str = "su
     Raises
     ------
     ValueError
-        If a variable does not exist or is named twice.
+        If a variable does not exist, is named twice, or by a name that several have.
+    TypeError
+        If it is neither a number nor a name.
 
     Examples
     --------
     >>> as_subspace(["b", 0], ["a", "b"])
     (0, 1)
     """
+    return tuple(sorted(as_variables(variables, feature_names, what=what)))
+
+
+def as_variables(variables: Any, feature_names: Sequence[str], *, what: str = "subspace") -> tuple[int, ...]:
+    """Return the column indices of variables given by index or by name, in the order in which they are given.
+
+    As `as_subspace`, but for the order.
+
+    Examples
+    --------
+    >>> as_variables(["b", 0], ["a", "b"])
+    (1, 0)
+    """
     if isinstance(variables, str) or not np.iterable(variables):
         variables = [variables]
     names = list(feature_names)
-    result = []
-    for variable in variables:
-        if isinstance(variable, str):
-            if variable not in names:
-                raise ValueError(f"{what} names {variable!r}, which is not one of the variables {names}.")
-            result.append(names.index(variable))
-        else:
-            number = as_int(variable)
-            if not 0 <= number < len(names):
-                raise ValueError(f"{what} has the variable {number}, but there are {len(names)}, from 0.")
-            result.append(number)
+    result = tuple(_number(variable, names, what) for variable in variables)
     if len(set(result)) < len(result):
         raise ValueError(f"{what} names a variable twice: {variables!r}.")
-    return tuple(sorted(result))
+    return result
+
+
+def _number(variable: Any, names: list[str], what: str) -> int:
+    """Return the index of one variable."""
+    if isinstance(variable, str):
+        if names.count(variable) > 1:
+            raise ValueError(f"{what} names {variable!r}, which several variables are called. Give its index.")
+        if variable not in names:
+            raise ValueError(f"{what} names {variable!r}, which is not one of the variables {names}.")
+        return names.index(variable)
+    try:
+        number = as_int(variable)
+    except TypeError:
+        raise TypeError(f"{what} gives variables by index or name, got {variable!r}.") from None
+    if not 0 <= number < len(names):
+        raise ValueError(f"{what} has the variable {number}, but there are {len(names)}, from 0.")
+    return number

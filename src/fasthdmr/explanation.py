@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fasthdmr._numbers import check_numbers
 from fasthdmr._optional import require
 from fasthdmr._tables import format_rows
 from fasthdmr.decomposition import Decomposition
@@ -154,17 +155,23 @@ def as_row(x: Any) -> Any:
     Raises
     ------
     ValueError
-        If there are several rows.
+        If there are several rows, or none.
 
     Examples
     --------
     >>> as_row([1.0, 2.0]).shape
     (1, 2)
     """
+    given = x
+    check_numbers(x, "x")
     if hasattr(x, "iloc") and np.ndim(x) == 1:  # a row of a pandas frame: its index names the variables
         return x.to_frame().T
     if not hasattr(x, "shape"):
         x = np.asarray(x)
+    if len(x.shape) == 0:
+        raise ValueError(
+            f"Expected one row of the variables, as an array, frame or Series, got {type(given).__name__}."
+        )
     if len(x.shape) == 1:
         return np.asarray(x)[None, :]
     if x.shape[0] > 1:

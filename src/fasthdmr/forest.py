@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fasthdmr import _core
+from fasthdmr._cached import cached_property
 from fasthdmr._threads import n_threads
 from fasthdmr._validation import check_rows
 
@@ -67,6 +67,8 @@ class Forest:
         Whether the model accepts missing values.
     feature_names, output_names : tuple of str or None
         Names of the variables, and of the outputs where there are several.
+    is_classifier : bool
+        Whether it is fitted to class labels: its outputs are scores or probabilities.
 
     Examples
     --------
@@ -87,6 +89,7 @@ class Forest:
     allow_nan: bool = False
     feature_names: tuple[str, ...] | None = None
     output_names: tuple[str, ...] | None = None
+    is_classifier: bool = False
 
     @property
     def n_trees(self) -> int:

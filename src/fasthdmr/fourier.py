@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fasthdmr._numbers import as_floats
+from fasthdmr._validation import take_columns
+
 Floats = NDArray[np.float64]
 
 
@@ -21,11 +24,14 @@ class FourierSeries:
         The range, one period.
     coef : ndarray of shape (1 + 2 * degree,) or (1 + 2 * degree, K)
         Of 1, then of the cosines, then of the sines.
+    name : str
+        The name of the variable; "" if it has none.
     """
 
     low: float
     high: float
     coef: Floats
+    name: str = ""
 
     @property
     def degree(self) -> int:
@@ -33,8 +39,11 @@ class FourierSeries:
         return (len(self.coef) - 1) // 2
 
     def __call__(self, values: ArrayLike) -> Floats:
-        """Evaluate the series, (N,) or (N, 1) to (N,) or (N, K)."""
-        x = np.asarray(values, dtype=np.float64).reshape(-1)
+        """Evaluate the series at values of the variable, (N,) or (N, 1) to (N,) or (N, K)."""
+        x = take_columns(values, [self.name], "the series") if self.name else as_floats(values, "values")
+        if x.ndim != 1 and x.shape[1:] != (1,):
+            raise ValueError(f"A Fourier series takes values of shape (N,) or (N, 1), got {x.shape}.")
+        x = x.reshape(-1)
         result: Floats = columns(x, self.low, self.high, self.degree) @ self.coef
         return result
 

@@ -12,10 +12,15 @@ from scipy.sparse import csc_array
 from sklearn.utils import Tags, check_array
 from sklearn.utils.validation import check_is_fitted
 
+from fasthdmr._models import allows_nan, is_scored, kind_of_model, names_of
+from fasthdmr._numbers import check_numbers
+from fasthdmr._optional import find
 from fasthdmr._progress import rows_progress
+from fasthdmr._scale import Deviations, check_size
 from fasthdmr._threads import n_threads
+from fasthdmr._validation import check_model_names, suggests_parameters
 from fasthdmr._weights import check_weights
-from fasthdmr.base import BaseHDMR, variance_of
+from fasthdmr.base import BaseHDMR
 from fasthdmr.decomposition import assemble
 from fasthdmr.dictionary import Subspace, embed
 from fasthdmr.sample import Sample
@@ -40,7 +45,8 @@ class HDMR(BaseHDMR):
     ----------
     model : fitted estimator, callable or None
         A regressor's `predict`, a classifier's `decision_function` or else `predict_proba` (of the second class, for
-        two), or a function of X, (N, n) to (N,) or (N, K). None: y itself.
+        two), or a function of X, (N, n) to (N,) or (N, K), which gets a copy of the rows at each call and may write
+        into it. None: y itself.
     order : int
         The largest order of a component; the rest is the residual.
     interactions : list of subspaces, or None
@@ -80,6 +86,7 @@ class HDMR(BaseHDMR):
     True
     """
 
+    @suggests_parameters
     def __init__(
         self,
         model: Any = None,
@@ -139,33 +146,36 @@ class HDMR(BaseHDMR):
             raise ValueError(f"basis must be 'spline' or 'bins', got {self.basis!r}.")
         needed_for = "HDMR without a model" if self.model is None else ""
         needed_for = needed_for or ("normalise='data'" if self.normalise == "data" else "")
+        self._is_scored = self.model is not None and is_scored(self.model)
         X, y = self._check_data(X, y, numeric=True, needed_for=needed_for)
         weights = check_weights(sample_weight, X)
-        names = getattr(self, "feature_names_in_", None)
+        given, of_model = getattr(self, "feature_names_in_", None), names_of(self.model)
+        check_model_names(given, of_model)
+        names = of_model if given is None else given
         self.feature_names_ = tuple(f"x{i}" for i in range(X.shape[1])) if names is None else tuple(map(str, names))
+        chosen = None if self.interactions is None else self._interactions()
         output = None if self.model is None else Output(self.model)
         values = y if output is None else output(X)
         one = values.ndim == 1
         values = np.asfortranarray(values.reshape(len(X), -1), dtype=np.float64)
-        basis = self._basis(X, values, weights)
+        basis = self._basis(X, values, weights, chosen)
         with rows_progress(len(X), "rows of the spans", verbose=self.verbose):
             solutions = solve_values(X, weights, basis, values, n_threads=n_threads(self.n_jobs))
         dictionary = SpanDictionary(FunctionDictionary(output, X.shape[1]), [1] * values.shape[1], basis)
-        chosen = None if self.interactions is None else self._interactions()
         self.decomposition_ = assemble(
             dictionary,
             solutions,
             lambda u: chosen is None or len(u) == 1 or u in chosen,
             feature_names=self.feature_names_,
             output_names=None if one else tuple(f"y{k}" for k in range(values.shape[1])),
-            data_variance=variance_of(list(y.reshape(len(y), -1).T), weights) if self.normalise == "data" else None,
+            data=Deviations.of(y.reshape(len(y), -1), weights) if self.normalise == "data" else None,
             sample=Sample.of(X, weights, values),
         )
         return self
 
-    def _basis(self, X: NDArray[Any], values: Floats, weights: Floats | None) -> Any:
+    def _basis(self, X: NDArray[Any], values: Floats, weights: Floats | None, chosen: set[Subspace] | None) -> Any:
         n, order = X.shape[1], min(self.order, X.shape[1])
-        if self.interactions is None:
+        if chosen is None:
             count = sum(comb(n, t) for t in range(1, order + 1))
             if count > _MAX_SUBSPACES:
                 raise ValueError(
@@ -174,7 +184,7 @@ class HDMR(BaseHDMR):
                 )
             touched = closure([tuple(range(n))], order)
         else:
-            touched = [(j,) for j in range(n)] + sorted(self._interactions())
+            touched = [(j,) for j in range(n)] + sorted(chosen)
         rows = screened_rows(len(X))
 
         def strength(pairs: list[Subspace]) -> Floats:
@@ -189,7 +199,7 @@ class HDMR(BaseHDMR):
             degree=self.degree,
             n_splines=as_sizes(self.n_splines, order),
             joint=True,
-            chosen=self.interactions is not None,
+            chosen=chosen is not None,
             strength=strength,
         )
         if self.verbose:
@@ -207,12 +217,19 @@ class HDMR(BaseHDMR):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self.model is None
         tags.target_tags.multi_output = self.model is None
-        tags.input_tags.allow_nan = self.model is None or _allows_nan(self.model)
+        tags.input_tags.allow_nan = self.model is None or allows_nan(self.model)
         return tags
 
 
 OUTPUTS = ("decision_function", "predict_proba", "predict")
 """The methods whose values are a model's output: the first that it has."""
+
+_NO_OUTPUT = {
+    "clusterer": "its predict gives numbers of clusters, whose averages mean nothing. Pass a function of X, such as a "
+    "column of model.transform: the distance to a centre",
+    "classifier": "it has neither decision_function nor predict_proba, and its predict gives labels, whose averages "
+    "mean nothing. Pass a function of X that returns a score",
+}
 
 
 class Output:
@@ -233,8 +250,16 @@ class Output:
     ------
     TypeError
         If it is neither.
+    ValueError
+        If its output is labels.
     sklearn.exceptions.NotFittedError
         If it is an estimator that is not fitted.
+
+    Notes
+    -----
+    Functions, and models with steps of the kind of ``StandardScaler(copy=False)``, may write into what they are given.
+    They get a copy at each call. A view that cannot be written to would not do: such functions would fail, and so would
+    compiled ones that ask for a writable buffer, though they never write.
     """
 
     def __init__(self, model: Any, methods: Sequence[str] = OUTPUTS) -> None:
@@ -245,19 +270,40 @@ class Output:
             check_is_fitted(model)
         self.model = model
         self.method = next((name for name in methods if hasattr(model, name)), "")
+        kind = kind_of_model(model)
+        if self.method == "predict" and kind in _NO_OUTPUT:
+            raise ValueError(
+                f"model must be a fitted regressor or classifier with scores, got {type(model).__name__}, a {kind}: "
+                f"{_NO_OUTPUT[kind]}."
+            )
 
     def __call__(self, X: Any) -> Floats:
         """Return (N,) or (N, K)."""
         function = getattr(self.model, self.method) if self.method else self.model
-        values = check_array(function(X), ensure_2d=False, dtype=np.float64, input_name="the model's output")
+        found = function(self._as_fitted(X))
+        check_numbers(found, "the model's output", remedy="Pass a function of X that returns numbers.")
+        with np.errstate(invalid="ignore"):  # the check for finite values adds them up, which may overflow
+            # A copy: a function may return the same array at each call, with other values.
+            values = check_array(found, ensure_2d=False, dtype=np.float64, copy=True, input_name="the model's output")
         if values.shape[0] != len(X) or values.ndim > 2:
             raise ValueError(
                 f"The model's output must have shape (N,) or (N, K), got {values.shape} for {len(X)} rows."
             )
+        check_size(values, "The model's output")
         if hasattr(self.model, "predict_proba") and values.ndim == 2 and values.shape[1] == 2:
             values = values[:, 1]
         result: Floats = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
         return result
+
+    def _as_fitted(self, X: Any) -> Any:
+        """Return a copy of the rows, with their names where the model was fitted with names and pandas is there."""
+        if hasattr(X, "clone"):
+            return X.clone()
+        if not isinstance(X, np.ndarray):
+            return X.copy()
+        names = getattr(self.model, "feature_names_in_", None)
+        pandas = None if names is None or len(names) != X.shape[1] else find("pandas")
+        return X.copy(order="K") if pandas is None else pandas.DataFrame(X, columns=names, copy=True)
 
 
 class FunctionDictionary:
@@ -285,7 +331,3 @@ class FunctionDictionary:
     def embed(self, subspace: Sequence[int], values: Floats) -> Floats:
         """Return rows with the given values; the other variables, on which nothing depends, are 0."""
         return embed(subspace, values, self.n_features)
-
-
-def _allows_nan(model: Any) -> bool:
-    return hasattr(model, "__sklearn_tags__") and bool(model.__sklearn_tags__().input_tags.allow_nan)

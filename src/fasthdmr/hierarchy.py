@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +11,17 @@ from scipy.linalg import LinAlgWarning
 from scipy.sparse import csc_array
 
 from fasthdmr import _core
+from fasthdmr._scale import is_constant
 from fasthdmr._threads import one_blas_thread
 from fasthdmr.dictionary import Labels, Subspace
 
 Floats = NDArray[np.float64]
 
 RANK_TOLERANCE = 1e-12
-"""Columns, scaled to unit norm, count as dependent below this."""
+"""Columns, scaled to unit norm, count as dependent below this, or below their own rounding where that is more."""
+
+_MISSED = 1e-8  # deviations of f, by which the components may miss it without a word,
+_LARGE = 8.0  # unless the terms of f are nearly as large, and so is its own rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +36,9 @@ class Solution:
     constant : float
         f_0.
     variance, covariance : ndarray of shape (C,)
-        Var(f_u) and Cov(f_u, f).
+        Var(f_u) and Cov(f_u, f), in units of scale².
     total : float
-        Var(f).
+        Var(f), in units of scale².
     black_box : csc_array of shape (p, 1)
         The black box over the same columns.
     coef : ndarray of shape (b,)
@@ -43,6 +47,8 @@ class Solution:
         Numerical rank of the columns that were solved for.
     is_constant : bool
         Whether the black box varies by no more than rounding.
+    scale : float
+        A power of two: 1 but for outputs whose squares would leave the range of numbers.
     """
 
     subspaces: list[Subspace]
@@ -55,6 +61,44 @@ class Solution:
     coef: Floats
     rank: int
     is_constant: bool
+    scale: float = 1.0
+
+    def rescaled(self, shift: float, scale: float, columns: Floats) -> Solution:
+        """Return the solution for f, this being the one for (f - shift) / scale over columns divided by others.
+
+        Parameters
+        ----------
+        shift, scale : float
+        columns : ndarray of shape (b,)
+            What the columns had been divided by.
+
+        Raises
+        ------
+        ValueError
+            If a coefficient overflows.
+        """
+        if shift == 0 and scale == 1 and (columns == 1).all():
+            return self
+        constant = shift + scale * self.constant
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            factor = scale / np.concatenate([[1.0], columns])
+            black_box = factor * self.black_box.toarray()[:, 0]
+            weights = self.weights.copy()
+            weights.data *= factor[weights.indices]
+        black_box[0] += shift
+        if not (np.isfinite(black_box).all() and np.isfinite(weights.data).all()):
+            raise ValueError(
+                "The coefficients of the columns overflow: y is too large beside them. Bring both closer to one."
+            )
+        return replace(
+            self,
+            weights=weights,
+            constant=constant,
+            black_box=csc_array(black_box[:, None]),
+            coef=black_box[1:],
+            is_constant=self.is_constant or bool(is_constant(self.total, scale, constant)),
+            scale=scale,
+        )
 
     def reduced(self, kept: NDArray[np.bool_]) -> csc_array:
         """f_0 plus the kept components, as one more component."""
@@ -81,9 +125,9 @@ def solve(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> Sol
     Warns
     -----
     LinAlgWarning
-        If the columns are linearly dependent; components are then those of least norm.
+        If the columns are linearly dependent; components are then those of least norm. Or if the components are so
+        large, as those of nearly dependent columns are, that rounding keeps their sum from f.
     """
-    p = len(beta)
     with one_blas_thread():
         result = _core.top_down(
             np.asfortranarray(triangle),
@@ -93,20 +137,16 @@ def solve(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> Sol
             RANK_TOLERANCE,
             n_threads,
         )
-    if result["rank"] < p:
-        warnings.warn(
-            f"The {p} feature columns, the constant included, have numerical rank {result['rank']} (relative tolerance "
-            f"{RANK_TOLERANCE:g}): components that depend on each other are not unique, and those of least norm are "
-            "returned, which share equally. More rows, or fewer collinear variables, make them unique.",
-            LinAlgWarning,
-            stacklevel=2,
-        )
     begin = result["begin"]
-    # Root mean square of the largest term of f: what its variation has to be compared with.
-    scale = float(np.max(np.abs(beta) * np.linalg.norm(triangle, axis=0), initial=0.0))
+    weights = csc_array((result["weight"], result["column"], begin), shape=(len(beta), len(begin) - 1))
+    sizes = np.linalg.norm(triangle, axis=0)  # root mean squares
+    # The largest term of f: what its variation has to be compared with.
+    scale = float(np.max(np.abs(beta) * sizes, initial=0.0))
+    largest = float(np.max(np.abs(weights.data) * sizes[weights.indices], initial=0.0))
+    _warn(result["rank"], len(beta), largest, scale, np.sqrt(result["total"]))
     return Solution(
         subspaces=labels.subspaces,
-        weights=csc_array((result["weight"], result["column"], begin), shape=(p, len(begin) - 1)),
+        weights=weights,
         constant=result["constant"],
         variance=result["variance"],
         covariance=result["covariance"],
@@ -114,8 +154,29 @@ def solve(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> Sol
         black_box=csc_array(beta[:, None]),
         coef=beta[1:],
         rank=result["rank"],
-        is_constant=bool(np.sqrt(result["total"]) <= RANK_TOLERANCE * scale),
+        is_constant=bool(is_constant(result["total"], 1.0, scale)),
     )
+
+
+def _warn(rank: int, p: int, largest: float, scale: float, deviation: float) -> None:
+    """Tell of dependent columns, and of components that are too large to sum to f (arguments: their and its terms)."""
+    complaints = []
+    if rank < p:
+        complaints.append(
+            f"The {p} feature columns, the constant included, have numerical rank {rank} (relative tolerance "
+            f"{RANK_TOLERANCE:g}, or the rounding of columns with large means): components that depend on each other "
+            "are not unique, and those of least norm are returned, which share equally. More rows, or fewer collinear "
+            "variables, make them unique."
+        )
+    rounding = np.finfo(float).eps * largest
+    if largest > _LARGE * scale and rounding > _MISSED * deviation > 0:
+        complaints.append(
+            f"The terms of the components are up to {largest / scale:.1g} times as large as those of f, so rounding "
+            f"keeps their sum about {rounding / deviation:.1g} standard deviations of f from f. Fewer columns that "
+            "nearly depend on each other, or columns whose means are taken off, bring it nearer."
+        )
+    if complaints:
+        warnings.warn(" ".join(complaints), LinAlgWarning, stacklevel=3)
 
 
 def eta_and_nu(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> tuple[Floats, Floats]:
@@ -129,3 +190,20 @@ def eta_and_nu(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -
             RANK_TOLERANCE,
             n_threads,
         )
+
+
+def least_squares(triangle: Floats) -> Floats:
+    """Return intercept and coefficients of y on (1, B), of least norm for columns scaled to unit norm.
+
+    Parameters
+    ----------
+    triangle : ndarray of shape (b + 2, b + 2)
+        R of the QR of the weighted columns (1, B, y).
+
+    Returns
+    -------
+    ndarray of shape (1 + b,)
+        Columns that are constant up to rounding have the coefficient 0.
+    """
+    with one_blas_thread():
+        return _core.least_squares(np.asfortranarray(triangle), RANK_TOLERANCE)

@@ -17,7 +17,7 @@ from scipy.sparse import csc_array
 from fasthdmr import _core
 from fasthdmr._threads import one_blas_thread
 from fasthdmr.dictionary import Integers, Labels, Subspace, embed
-from fasthdmr.kernel_machines import Machine
+from fasthdmr.kernel_machines import Machine, Multiple
 from fasthdmr.kernels import AnovaKernel, FourierKernel
 
 Floats = NDArray[np.float64]
@@ -31,10 +31,10 @@ _SPARSE = 1 / 16
 def count_columns(machine: Machine) -> int:
     """Return the number of feature columns of a machine, the constant included."""
     kernel, m = machine.kernel, len(machine.affine.columns)
-    if isinstance(kernel, FourierKernel):
-        return 2 * comb(m + kernel.degree, m) - 1
-    if isinstance(kernel, AnovaKernel):
-        return int((kernel.degree + 1) ** m)
+    if isinstance(kernel, Multiple):
+        degree = kernel.kernel.degree
+        waves = isinstance(kernel.kernel, FourierKernel)
+        return 2 * comb(m + degree, m) - 1 if waves else int((degree + 1) ** m)
     return comb(len(set(machine.affine.columns.tolist())) + len(kernel) - 1, len(kernel) - 1)
 
 
@@ -232,7 +232,7 @@ class Monomials(KernelDictionary):
 
 
 class Waves(KernelDictionary):
-    """Cosines and sines of 2 pi <alpha, t>: of the Fourier kernel.
+    """Cosines and sines of 2 pi <alpha, t>: of a multiple of the Fourier kernel.
 
     Parameters
     ----------
@@ -240,8 +240,8 @@ class Waves(KernelDictionary):
     """
 
     def __init__(self, machine: Machine) -> None:
-        kernel = machine.kernel
-        assert isinstance(kernel, FourierKernel)
+        assert isinstance(machine.kernel, Multiple) and isinstance(machine.kernel.kernel, FourierKernel)
+        kernel = machine.kernel.kernel
         self.affine = machine.affine
         m = len(machine.affine.columns)
         words = (word for k in range(1, kernel.degree + 1) for word in combinations_with_replacement(range(m), k))
@@ -259,6 +259,8 @@ class Waves(KernelDictionary):
                 for w in [(), *self.products.words]
             ]
         )
+        self.weights *= machine.kernel.factor
+        self.weights[0] += machine.kernel.constant
 
     def columns(self, rows: NDArray[Any], wanted: Integers | None = None) -> Floats:
         """Return 1, and cosine and sine of every alpha, at rows."""
@@ -278,7 +280,7 @@ class Waves(KernelDictionary):
 
 
 class CentredPowers(KernelDictionary):
-    """Products of powers of different variables, each less its mean: of the ANOVA kernel.
+    """Products of powers of different variables, each less its mean: of a multiple of the ANOVA kernel.
 
     Parameters
     ----------
@@ -286,10 +288,9 @@ class CentredPowers(KernelDictionary):
     """
 
     def __init__(self, machine: Machine) -> None:
-        kernel = machine.kernel
-        assert isinstance(kernel, AnovaKernel)
-        self.affine, self.anova = machine.affine, kernel
-        m, d = len(machine.affine.columns), kernel.degree
+        assert isinstance(machine.kernel, Multiple) and isinstance(machine.kernel.kernel, AnovaKernel)
+        self.affine, self.anova = machine.affine, machine.kernel.kernel
+        m, d = len(machine.affine.columns), self.anova.degree
         words = (
             tuple(i * d + a for i, a in zip(variables, powers, strict=True))
             for k in range(1, m + 1)
@@ -297,6 +298,8 @@ class CentredPowers(KernelDictionary):
             for powers in product(range(d), repeat=k)
         )
         super().__init__(Products.of(words, np.repeat(machine.affine.columns, d).tolist()), machine.n_features)
+        self.weights = machine.kernel.factor * self.products(np.tile(self.anova.weights, m)[None])
+        self.weights[:, 0] += machine.kernel.constant
 
     def columns(self, rows: NDArray[Any], wanted: Integers | None = None) -> Floats:
         """Return 1 and the products at rows."""
@@ -304,8 +307,7 @@ class CentredPowers(KernelDictionary):
 
     def kernel(self, points: Floats) -> Floats:
         """Return products of binomial coefficients times the columns at points."""
-        weights = np.tile(self.anova.weights, len(self.affine.columns))
-        result: Floats = self._products(points, None) * self.products(weights[None])
+        result: Floats = self._products(points, None) * self.weights
         return result
 
     def _products(self, points: Floats, wanted: Integers | None) -> Floats:
@@ -314,10 +316,8 @@ class CentredPowers(KernelDictionary):
 
 def make_dictionary(machine: Machine, centre: Floats, scale: Floats) -> KernelDictionary:
     """Return the columns of a machine's kernel; the shift and scale are for those that are monomials."""
-    if isinstance(machine.kernel, FourierKernel):
-        return Waves(machine)
-    if isinstance(machine.kernel, AnovaKernel):
-        return CentredPowers(machine)
+    if isinstance(machine.kernel, Multiple):
+        return Waves(machine) if isinstance(machine.kernel.kernel, FourierKernel) else CentredPowers(machine)
     return Monomials(machine, centre, scale)
 
 

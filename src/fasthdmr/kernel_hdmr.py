@@ -10,13 +10,16 @@ from scipy.linalg import solve_triangular
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from fasthdmr._models import is_scored
+from fasthdmr._scale import LARGEST, Deviations, centre_and_scale, power_of_two
 from fasthdmr._threads import n_threads, one_blas_thread
+from fasthdmr._validation import check_model_names, suggests_parameters
 from fasthdmr._weights import check_weights
-from fasthdmr.base import BaseHDMR, variance_of
+from fasthdmr.base import BaseHDMR
 from fasthdmr.decomposition import assemble
 from fasthdmr.dictionary import Subspace, as_subspace
 from fasthdmr.gaussian_measure import GaussianMeasure
-from fasthdmr.hierarchy import eta_and_nu, solve
+from fasthdmr.hierarchy import Solution, eta_and_nu, solve
 from fasthdmr.kernel_dictionary import KernelDictionary, Monomials, check_count, make_dictionary
 from fasthdmr.kernel_machines import Machine, read_machine
 from fasthdmr.members import fit_member, is_fitted
@@ -81,6 +84,7 @@ class KernelHDMR(BaseHDMR):
 
     n_jobs = None
 
+    @suggests_parameters
     def __init__(
         self, estimator: Any, *, order: int | None = None, measure: Any = "empirical", normalise: str = "output"
     ) -> None:
@@ -122,21 +126,24 @@ class KernelHDMR(BaseHDMR):
         if not new:
             check_count(read_machine(self.estimator))  # before anything is done to X
         needed_for = "normalise='data'" if self.normalise == "data" else "a machine that is not fitted" if new else ""
-        X, y = self._check_data(X, y, numeric=self.normalise == "data", needed_for=needed_for)
+        self._is_scored = is_scored(self.estimator)
+        numeric = self.normalise == "data"
+        X, y = self._check_data(X, y, numeric=numeric, needed_for=needed_for, labels=self._is_scored)
         weights = check_weights(sample_weight, X)
         self.estimator_ = fit_member(self.estimator, X, y, weights) if new else self.estimator
         machine = read_machine(self.estimator_)
         check_count(machine)
         self.feature_names_ = self._names(machine, X)
         dictionary, sample = self._measure(machine, X, weights)
-        betas = dictionary.coefficients(machine).T
-        solutions = [solve(self._triangle, dictionary.labels, beta, n_threads(self.n_jobs)) for beta in betas]
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused
+            betas = dictionary.coefficients(machine).T
+        solutions = [self._solve(dictionary, beta) for beta in betas]
         data = None
         if self.normalise == "data":
-            targets = list(y.reshape(len(y), -1).T)
-            if len(targets) != len(betas):
+            targets = y.reshape(len(y), -1)
+            if targets.shape[1] != len(betas):
                 raise ValueError(f"y must have one column for each of the machine's {len(betas)} outputs.")
-            data = variance_of(targets, weights)
+            data = Deviations.of(targets, weights)
         self._dictionary, self._affine = dictionary, machine.affine
         self.decomposition_ = assemble(
             dictionary,
@@ -144,7 +151,7 @@ class KernelHDMR(BaseHDMR):
             lambda u: self.order is None or len(u) <= self.order,
             feature_names=self.feature_names_,
             output_names=tuple(f"y{k}" for k in range(len(betas))) if machine.several else None,
-            data_variance=data,
+            data=data,
             sample=sample,
         )
         return self
@@ -174,12 +181,24 @@ class KernelHDMR(BaseHDMR):
             raise ValueError(f"The kernel has no component for {u}: no term of it depends on exactly these variables.")
         return KernelComponent(u, self)
 
+    def _solve(self, dictionary: KernelDictionary, beta: Floats) -> Solution:
+        """Decompose one output, given by its coefficients."""
+        largest = np.abs(beta).max()
+        if not largest <= LARGEST:
+            raise ValueError(
+                f"The machine is a sum of terms as large as {largest:.3g}, which overflows; at most {LARGEST:g} is "
+                "taken. Scale the variables and the target before it is fitted."
+            )
+        scale = power_of_two(np.abs(beta[1:]).max())
+        solution = solve(self._triangle, dictionary.labels, beta / scale, n_threads(self.n_jobs))
+        return solution.rescaled(0.0, scale, np.ones(len(beta) - 1))
+
     def _measure(self, machine: Machine, X: NDArray[Any], weights: Floats | None) -> tuple[KernelDictionary, Sample]:
         """Set the triangle of the measure; return the columns, and the sample that stands for the measure."""
         if isinstance(self.measure, str):
             if self.measure != "empirical":
                 raise ValueError(f"measure must be 'empirical' or a tuple (mean, cov), got {self.measure!r}.")
-            dictionary = make_dictionary(machine, *_centre_and_scale(X, weights))
+            dictionary = make_dictionary(machine, *centre_and_scale(X, weights))
             self._triangle = dictionary.triangle(X, weights, n_threads(self.n_jobs))
             return dictionary, Sample.of(X, weights)
         try:
@@ -206,11 +225,7 @@ class KernelHDMR(BaseHDMR):
             )
         given = getattr(self, "feature_names_in_", None)
         names = None if given is None else tuple(map(str, given))
-        if names is not None and machine.feature_names is not None and names != machine.feature_names:
-            raise ValueError(
-                "The feature names should match those that were passed during fit of the machine: "
-                f"expected {list(machine.feature_names)}, got {list(names)}."
-            )
+        check_model_names(names, machine.feature_names)
         return names or machine.feature_names or tuple(f"x{i}" for i in range(X.shape[1]))
 
     def __sklearn_tags__(self) -> Tags:
@@ -251,11 +266,3 @@ class KernelComponent:
 
     def __repr__(self) -> str:
         return f"KernelComponent({' '.join(self._hdmr.feature_names_[i] for i in self.subspace)})"
-
-
-def _centre_and_scale(X: NDArray[Any], weights: Floats | None) -> tuple[Floats, Floats]:
-    """Return mean and standard deviation, or the value and 1 of variables that do not vary."""
-    varies = np.ptp(X, axis=0) > 0
-    mean = np.average(X, axis=0, weights=weights).astype(np.float64)
-    deviation = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weights))
-    return np.where(varies, mean, X[0]), np.where(varies & (deviation > 0), deviation, 1.0)

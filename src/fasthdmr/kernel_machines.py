@@ -21,7 +21,24 @@ from fasthdmr.affine import Affine, read_steps
 from fasthdmr.kernels import AnovaKernel, FourierKernel, PolynomialKernel
 
 Floats = NDArray[np.float64]
-KernelForm = Floats | FourierKernel | AnovaKernel
+
+
+@dataclass(frozen=True)
+class Multiple:
+    """The kernel factor * kernel + constant, of one of ours.
+
+    Attributes
+    ----------
+    kernel : FourierKernel or AnovaKernel
+    factor, constant : float
+    """
+
+    kernel: FourierKernel | AnovaKernel
+    factor: float = 1.0
+    constant: float = 0.0
+
+
+KernelForm = Floats | Multiple
 """A kernel as `KernelHDMR` knows it: the coefficients of a polynomial in t·t', (degree + 1,), or one of ours."""
 
 _MACHINES = (SVR, NuSVR, SVC, NuSVC, OneClassSVM)
@@ -161,13 +178,9 @@ def _form(kernel: Any, degree: Any, gamma: Any, coef0: Any) -> KernelForm:
 
 
 def _form_of_object(kernel: Any) -> KernelForm:
+    """Return what a kernel object is; in sums and products one of ours may meet constants only."""
     if isinstance(kernel, FourierKernel | AnovaKernel):
-        return kernel
-    return _polynomial_of(kernel)
-
-
-def _polynomial_of(kernel: Any) -> Floats:
-    """Return a kernel object as the coefficients of a polynomial in t·t'."""
+        return Multiple(kernel)
     if isinstance(kernel, PolynomialKernel):
         return _power(np.array([kernel.coef0, kernel.gamma], dtype=np.float64), kernel.degree)
     if isinstance(kernel, gp.DotProduct):
@@ -176,21 +189,38 @@ def _polynomial_of(kernel: Any) -> Floats:
         return np.array([float(kernel.constant_value)])
     if isinstance(kernel, gp.WhiteKernel):  # noise of the training rows, none between others
         return np.zeros(1)
-    if isinstance(kernel, gp.Sum):
-        return np.asarray(polynomial.polyadd(_polynomial_of(kernel.k1), _polynomial_of(kernel.k2)))
-    if isinstance(kernel, gp.Product):
-        return np.asarray(polynomial.polymul(_polynomial_of(kernel.k1), _polynomial_of(kernel.k2)))
+    if isinstance(kernel, gp.Sum | gp.Product):
+        parts = [_form_of_object(kernel.k1), _form_of_object(kernel.k2)]
+        polynomials = [part for part in parts if not isinstance(part, Multiple)]
+        if len(polynomials) == 2:
+            combine = polynomial.polyadd if isinstance(kernel, gp.Sum) else polynomial.polymul
+            return np.asarray(combine(*polynomials))
+        if len(polynomials) == 1 and len(polynomials[0]) == 1:
+            other, constant = next(part for part in parts if isinstance(part, Multiple)), float(polynomials[0][0])
+            if isinstance(kernel, gp.Sum):
+                return replace(other, constant=other.constant + constant)
+            return Multiple(other.kernel, other.factor * constant, other.constant * constant)
     if isinstance(kernel, gp.Exponentiation) and kernel.exponent == int(kernel.exponent) >= 0:
-        return _power(_polynomial_of(kernel.kernel), int(kernel.exponent))
+        base = _form_of_object(kernel.kernel)
+        if not isinstance(base, Multiple):
+            return _power(base, int(kernel.exponent))
     raise ValueError(_REFUSED.format(repr(kernel)))
 
 
 def _power(base: Floats, exponent: int) -> Floats:
-    return np.asarray(polynomial.polypow(base, index(exponent)))
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        result: Floats = np.asarray(polynomial.polypow(base, index(exponent)), dtype=np.float64)
+    if base[-1] != 0 and not np.finfo(float).tiny <= abs(result[-1]) < np.inf:
+        raise ValueError(
+            f"The kernel's coefficient {base[-1]:g} to the power of {exponent} leaves the range of numbers. Scale the "
+            "variables before the machine is fitted (a StandardScaler in its pipeline is understood)."
+        )
+    return result
 
 
 _REFUSED = (
     "The kernel {} is not read: KernelHDMR takes linear and polynomial kernels (by name, fasthdmr.kernels."
-    "PolynomialKernel, or powers, sums and products of DotProduct and ConstantKernel), FourierKernel and AnovaKernel. "
+    "PolynomialKernel, or powers, sums and products of these, DotProduct and ConstantKernel), and FourierKernel or "
+    "AnovaKernel, which ConstantKernel may multiply and be added to; WhiteKernel may be added to all of them. "
     "fasthdmr.HDMR(model) decomposes any fitted model, by projection of its output on splines."
 )

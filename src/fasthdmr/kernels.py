@@ -13,6 +13,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process.kernels import Kernel
 from sklearn.utils import check_array
 
+from fasthdmr._numbers import as_floats, check_numbers
+from fasthdmr._scale import centre_and_scale
+
 Floats = NDArray[np.float64]
 
 __all__ = ["AnovaKernel", "FourierKernel", "PolynomialKernel"]
@@ -40,14 +43,14 @@ class _FixedKernel(Kernel):  # type: ignore[misc]
         eval_gradient : bool
             Of scikit-learn's protocol for kernels.
         """
-        rows = np.atleast_2d(np.asarray(X, dtype=np.float64))
-        others = rows if Y is None else np.atleast_2d(np.asarray(Y, dtype=np.float64))
+        rows = np.atleast_2d(as_floats(X, "X"))
+        others = rows if Y is None else np.atleast_2d(as_floats(Y, "Y"))
         gram = self._gram(rows, others)
         return (gram, np.empty((*gram.shape, 0))) if eval_gradient else gram
 
     def diag(self, X: ArrayLike) -> Floats:
         """Return K(x, x) of every row, (N,)."""
-        return self._diagonal(np.atleast_2d(np.asarray(X, dtype=np.float64)))
+        return self._diagonal(np.atleast_2d(as_floats(X, "X")))
 
     def is_stationary(self) -> bool:
         """Return whether K depends on x - x' only."""
@@ -181,10 +184,9 @@ class AnovaKernel(_FixedKernel):
     def fit(self, X: ArrayLike) -> Self:
         """Take means over the rows of X, (N, n)."""
         _check(self)
+        check_numbers(X, "X")
         rows = check_array(X, dtype=np.float64)
-        varies = np.ptp(rows, axis=0) > 0
-        self.centre_ = np.where(varies, rows.mean(axis=0), rows[0])
-        self.scale_ = np.where(varies, rows.std(axis=0), 1.0)
+        self.centre_, self.scale_ = centre_and_scale(rows, None)
         self.means_ = np.zeros((rows.shape[1], self.degree))
         self.means_ = self.powers(rows).mean(axis=0)
         return self

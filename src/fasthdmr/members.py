@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from fasthdmr import _core
 from fasthdmr._progress import progress
+from fasthdmr._validation import check_model_names
 from fasthdmr.dictionary import Sorting, forest_columns
 from fasthdmr.forest import Forest
 from fasthdmr.loaders import load_forest
@@ -53,7 +54,8 @@ def is_fitted(member: Any) -> bool:
 
 
 def fit_member(member: Any, X: NDArray[Any], y: Any, sample_weight: Any) -> Any:
-    """Return a fitted clone."""
+    """Return a clone, fitted to copies: a step of it may write into what it is given."""
+    X, y = X.copy(order="K"), y.copy(order="K")
     if sample_weight is None:
         return clone(member).fit(X, y)
     if not has_fit_parameter(member, "sample_weight"):
@@ -61,7 +63,7 @@ def fit_member(member: Any, X: NDArray[Any], y: Any, sample_weight: Any) -> Any:
             f"sample_weight was passed, but {type(member).__name__}.fit does not take it. Fit the model yourself "
             "and pass it fitted."
         )
-    return clone(member).fit(X, y, sample_weight=sample_weight)
+    return clone(member).fit(X, y, sample_weight=sample_weight.copy())
 
 
 def fit_members(members: Sequence[Any], X: NDArray[Any], y: Any, sample_weight: Any, *, verbose: int = 0) -> list[Any]:
@@ -117,12 +119,7 @@ def load_members(
             raise ValueError(
                 f"The models have {[f.n_outputs for f in forests]} outputs; all must have the same number."
             )
-        names = forest.feature_names
-        if feature_names is not None and names is not None and list(feature_names) != list(names):
-            raise ValueError(
-                "The feature names should match those that were passed during fit of the model: "
-                f"expected {list(names)}, got {list(feature_names)}."
-            )
+        check_model_names(feature_names, forest.feature_names)
     return forests, columns
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from fasthdmr import _core
+from fasthdmr._cached import cached_property
+from fasthdmr._scale import is_constant
 from fasthdmr.dictionary import ExtendedDictionary, Subspace, TreeDictionary
-from fasthdmr.hierarchy import RANK_TOLERANCE, Solution
+from fasthdmr.hierarchy import Solution
 from fasthdmr.span_fit import TreeOutput
 
 Floats = NDArray[np.float64]
@@ -42,7 +43,7 @@ class ProductDictionary(ExtendedDictionary):
     ----------
     trees : TreeDictionary
     coefs : sequence of ndarray of shape (b,)
-        The coefficients of the tree columns, for each output.
+        The coefficients of the tree columns, for each output, over its scale; so are component functions.
     marginals : _core.Marginals
     kept : Kept
     """
@@ -117,7 +118,7 @@ def solve_product(
         If that takes too much time or memory: with the count and what to do.
     """
     marginals = _core.Marginals([f.core for f in trees.forests], X, weight=weights, n_threads=n_threads)
-    dictionary = ProductDictionary(trees, [output.coef for output in outputs], marginals, kept)
+    dictionary = ProductDictionary(trees, [output.coef / output.scale for output in outputs], marginals, kept)
     dictionary.components = []
     solutions = []
     for k, output in enumerate(outputs):
@@ -126,7 +127,8 @@ def solve_product(
         dictionary.components.append(components)
         variance = components.variances(n_threads)
         total = product.total_variance(components.subspaces, variance, n_threads)
-        solutions.append(_solution(output, components.subspaces, output.constant + product.mean, variance, total))
+        constant = output.constant + output.scale * product.mean
+        solutions.append(_solution(output, components.subspaces, constant, variance, total))
     return dictionary, solutions
 
 
@@ -138,7 +140,7 @@ def _solution(
     black_box = np.concatenate([[output.constant], output.coef, np.zeros(n_components)])
     return Solution(
         subspaces=subspaces,
-        weights=csc_array(np.eye(n_given + n_components, n_components, -n_given)),
+        weights=csc_array(output.scale * np.eye(n_given + n_components, n_components, -n_given)),
         constant=constant,
         variance=variance,
         covariance=variance,
@@ -146,5 +148,6 @@ def _solution(
         black_box=csc_array(black_box[:, None]),
         coef=output.coef,
         rank=1 + int(np.count_nonzero(variance)),
-        is_constant=bool(total <= (RANK_TOLERANCE * np.hypot(constant, np.sqrt(total))) ** 2),
+        is_constant=bool(is_constant(total, output.scale, constant)),
+        scale=output.scale,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import io
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from fasthdmr._optional import require
+from fasthdmr._output_file import drawn
 from fasthdmr._tables import four_decimals
 from fasthdmr.plotting import ComponentDisplay, SensitivityDisplay
 from fasthdmr.plotting.sensitivity import MAX_BARS
@@ -161,13 +161,12 @@ _CAPTIONS = {
 def _figure(name: str, display: Any) -> str:
     """Return a picture in the page, and close it."""
     pyplot = require("matplotlib.pyplot", extra="cli")
-    content = io.BytesIO()
     # A fixed salt and no date: the same decomposition gives the same page.
     with pyplot.rc_context({"svg.hashsalt": "fasthdmr"}):
-        display.figure_.savefig(content, format="svg", dpi=150, metadata={"Date": None})
+        picture = drawn(display.figure_, "svg", dpi=150, metadata={"Date": None})
     pyplot.close(display.figure_)
     # As an image it has its own world of ids, and cannot run scripts.
-    data = base64.b64encode(content.getvalue()).decode()
+    data = base64.b64encode(picture).decode()
     caption = escape(_CAPTIONS[name])
     return (
         f'<figure>\n<img src="data:image/svg+xml;base64,{data}" alt="Picture of the {name}">\n'

@@ -12,6 +12,7 @@ from scipy.linalg import svd
 from fasthdmr import _core
 from fasthdmr._progress import progress
 from fasthdmr._threads import one_blas_thread
+from fasthdmr.hierarchy import RANK_TOLERANCE
 
 Floats = NDArray[np.float64]
 
@@ -31,7 +32,8 @@ def ridge_path(triangle: Floats, alphas: Floats) -> Floats:
     Returns
     -------
     ndarray of shape (1 + b, L)
-        Intercepts, then coefficients; of least norm where a penalty is 0 and columns depend on each other.
+        Intercepts, then coefficients; of least norm where a penalty is 0 and columns depend on each other, and 0 for
+        columns that are constant up to rounding.
 
     Examples
     --------
@@ -43,6 +45,8 @@ def ridge_path(triangle: Floats, alphas: Floats) -> Floats:
     """
     means = triangle[0] / (triangle[0, 0] or 1.0)  # no weight at all: nothing to centre
     columns, target = triangle[1:, 1:-1], triangle[1:, -1]
+    varying = np.linalg.norm(columns, axis=0) > RANK_TOLERANCE * np.abs(triangle[0, 1:-1])
+    columns = np.where(varying, columns, 0.0)
     u, s, vt = svd(columns, full_matrices=False, check_finite=False)
     s = np.where(s > np.finfo(float).eps * len(triangle) * s.max(initial=0.0), s, 0.0)
     squares = s[:, None] ** 2 + alphas
@@ -122,7 +126,7 @@ def fold_numbers(cv: Any, X: Any, y: Any) -> tuple[NDArray[np.int64] | None, int
         return None, int(cv)
     if not hasattr(cv, "split") and not isinstance(cv, Iterable):
         raise ValueError(f"cv must be an int, a splitter or an iterable of (train, test) splits, got {cv!r}.")
-    splits = list(cv.split(X, y) if hasattr(cv, "split") else cv)
+    splits = list(cv.split(np.array(X), np.array(y)) if hasattr(cv, "split") else cv)
     fold = np.full(n_samples, -1, dtype=np.int64)
     seen = 0
     for k, (_, test) in enumerate(splits):

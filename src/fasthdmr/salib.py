@@ -15,8 +15,11 @@ from scipy import stats
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
+from fasthdmr._numbers import check_numbers
 from fasthdmr._optional import require
-from fasthdmr._tables import format_rows
+from fasthdmr._scale import Deviations
+from fasthdmr._tables import format_rows, plus_minus
+from fasthdmr._validation import check_names
 from fasthdmr.dictionary import Subspace
 from fasthdmr.hdmr import HDMR
 from fasthdmr.span_plan import MAX_JOINT_COLUMNS, SpanPlan, plan_spans, screen_pairs, screened_rows
@@ -26,6 +29,10 @@ Floats = NDArray[np.float64]
 
 _DEGREE = 3
 _INDICES = ("Sa", "Sb", "S")
+
+
+class InputError(ValueError, RuntimeError):
+    """Input that does not fit: a ValueError, as everywhere here, and a RuntimeError, which is what SALib raises."""
 
 
 class ResultDict(dict[str, Any]):
@@ -70,7 +77,7 @@ class ResultDict(dict[str, Any]):
             total = (None, None) if np.isnan(self["ST"][k]) else cells("ST", k)
             rows.append((term, *(cell for name in _INDICES for cell in cells(name, k)), *total, counts[k]))
         sums = [cell for name in _INDICES for cell in cells(f"{name}_sum", ())]
-        heads = [head for name in (*_INDICES, "ST") for head in (name, "±")]
+        heads = [head for name in (*_INDICES, "ST") for head in (name, plus_minus())]
         return format_rows(("Term", *heads, "#select"), rows, [("Sum", *sums, None, None, None)])
 
 
@@ -93,7 +100,8 @@ def analyze(
     Parameters
     ----------
     problem : mapping
-        Its "names" are the names of the variables; it is not changed.
+        Its "names" are the names of the variables; it is not changed. "groups" of several variables are refused.
+        "bounds", "dists" and other keys say where X came from, and do not matter, as in SALib.
     X : array-like of shape (N, d)
     Y : array-like of shape (N,) or (N, 1)
     maxorder : int
@@ -124,8 +132,8 @@ def analyze(
 
     Raises
     ------
-    ValueError
-        If a parameter does not fit, or the terms do not fit into memory.
+    InputError
+        A ValueError and RuntimeError: if a parameter does not fit, or the terms do not fit into memory.
 
     Warns
     -----
@@ -152,13 +160,20 @@ def analyze(
     >>> Si["Term"]
     ['x1', 'x2', 'x3', 'x1/x2', 'x1/x3', 'x2/x3']
     """
-    rows = check_array(X, dtype=np.float64, input_name="X")
-    values = column_or_1d(check_array(Y, ensure_2d=False, dtype=np.float64, input_name="Y"))
-    check_consistent_length(rows, values)
-    _check_parameters(problem, rows, maxorder=maxorder, m=m, K=K, R=R, alpha=alpha)
-    idx = _subsamples(len(rows), K, R, seed)
-    order = min(maxorder, rows.shape[1])
-    plan = _plan(rows, values, len(idx), order, m)
+    try:
+        check_numbers(X, "X")
+        check_numbers(Y, "Y")
+        rows = check_array(X, dtype=np.float64, input_name="X")
+        values = column_or_1d(check_array(Y, ensure_2d=False, dtype=np.float64, input_name="Y"))
+        check_consistent_length(rows, values)
+        _check_problem(problem, rows.shape[1])
+        check_names(X, tuple(map(str, problem["names"])), during="the problem", may_be_unnamed=True)
+        _check_parameters(len(rows), maxorder=maxorder, maxiter=maxiter, m=m, K=K, R=R, alpha=alpha, lambdax=lambdax)
+        idx = _subsamples(len(rows), K, R, seed)
+        order = min(maxorder, rows.shape[1])
+        plan = _plan(rows, values, len(idx), order, m)
+    except ValueError as error:
+        raise InputError(str(error)) from error
     models, runtimes = _fit(rows, values, idx, plan, order)
     terms = [u for t in range(1, order + 1) for u in combinations(range(rows.shape[1]), t)]
     Em, Y_em = _emulators(models, rows, values, idx, terms, plan.sizes, alpha)
@@ -171,18 +186,33 @@ def analyze(
     return Si
 
 
-def _check_parameters(
-    problem: Mapping[str, Any], X: Floats, *, maxorder: int, m: int, K: int, R: int | None, alpha: float
-) -> None:
-    for name, value in (("maxorder", maxorder), ("m", m), ("K", K)):
-        if not isinstance(value, int | np.integer) or value < 1:
+def _check_problem(problem: Mapping[str, Any], d: int) -> None:
+    names, groups = list(problem["names"]), problem.get("groups")
+    if len(names) != d:
+        raise ValueError(f"problem['names'] has {len(names)} names, but X has {d} columns.")
+    if problem.get("num_vars", d) != d:
+        raise ValueError(f"problem['num_vars'] is {problem['num_vars']}, but X has {d} columns.")
+    # SALib's ProblemSpec makes a group of each variable where there are none.
+    if groups is not None and list(groups) not in ([], names):
+        raise ValueError(
+            f"Groups of variables are not taken, got problem['groups'] = {list(groups)!r}. Pass "
+            "{**problem, 'groups': None}: the index of a group is the sum of S over the terms within it."
+        )
+
+
+def _check_parameters(n_rows: int, *, R: int | None, alpha: float, lambdax: float, **counts: int) -> None:
+    def is_count(value: Any) -> bool:
+        return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 1
+
+    for name, value in counts.items():
+        if not is_count(value):
             raise ValueError(f"{name} must be a positive integer, got {value!r}.")
-    if R is not None and (not isinstance(R, int | np.integer) or not 1 <= R <= len(X)):
-        raise ValueError(f"R must be an integer from 1 to {len(X)}, the number of rows of X, or None; got {R!r}.")
+    if R is not None and not (is_count(R) and n_rows >= R):
+        raise ValueError(f"R must be an integer from 1 to {n_rows}, the number of rows of X, or None; got {R!r}.")
     if not 0.5 <= alpha < 1:
         raise ValueError(f"alpha must be at least 0.5 and below 1, got {alpha!r}.")
-    if len(problem["names"]) != X.shape[1]:
-        raise ValueError(f"problem['names'] has {len(problem['names'])} names, but X has {X.shape[1]} columns.")
+    if not 0 <= lambdax < np.inf:
+        raise ValueError(f"lambdax must be a number that is not negative, got {lambdax!r}.")
 
 
 def _subsamples(n_rows: int, K: int, R: int | None, seed: Any) -> NDArray[np.intp]:
@@ -262,14 +292,15 @@ def _emulators(
     number = {u: c for c, u in enumerate(terms)}
     n_columns = np.array(sizes)[orders - 1] ** orders
     emulated, select = np.empty(idx.shape), np.empty((len(terms), len(models)))
+    scale = float(Deviations.of(Y[:, None], None).scale[0])
     for k, (model, rows) in enumerate(zip(models, idx.T, strict=True)):
         Y_em = np.zeros((len(rows), len(terms)))
         Y_em[:, [number[u] for u in model.subspaces_]] = model.evaluate(X[rows])
         emulated[:, k] = model.intercept_ + Y_em.sum(axis=1)
-        select[:, k] = _f_tests(Y[rows] - model.intercept_, Y_em, n_columns, alpha)
+        select[:, k] = _f_tests((Y[rows] - model.intercept_) / scale, Y_em / scale, n_columns, alpha)
     Em = {
         "nterms": select.sum(axis=0),
-        "RMSE": np.sqrt(np.mean((Y[idx] - emulated) ** 2, axis=0)),
+        "RMSE": scale * np.sqrt(np.mean(((Y[idx] - emulated) / scale) ** 2, axis=0)),
         "Y_e": emulated,
         "f0": np.array([model.intercept_ for model in models]),
         "n": len(terms),

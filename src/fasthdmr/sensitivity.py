@@ -71,7 +71,7 @@ class Sensitivity:
     residual : float or array_like, shape (K,)
         Cov(r, f) / V of what the components leave over; the sum of `S` and `residual` is Var(f) / V.
     variance : float or array_like, shape (K,)
-        V, what the indices were divided by.
+        V, what the indices were divided by; infinite, or 0, where that leaves the range of numbers, unlike the indices.
     feature_names : sequence of str, length n
     output_names : sequence of str, length K, optional
     uncertainty : Uncertainty, optional

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csc_array, vstack
 
 from fasthdmr import _core
+from fasthdmr._scale import Deviations, is_constant
 from fasthdmr._threads import one_blas_thread
 from fasthdmr.dictionary import Dictionary, ExtendedDictionary, Sorting, Subspace, TreeDictionary
-from fasthdmr.hierarchy import RANK_TOLERANCE, Solution
+from fasthdmr.hierarchy import Solution
 from fasthdmr.joint_fit import fit_jointly
 from fasthdmr.spans import Basis, coarse_basis
 
@@ -56,14 +57,17 @@ class TreeOutput:
     columns : _core.TreeColumns
     constant : float
     coef : ndarray of shape (b,)
-    beta : ndarray
-        The coefficients to report: those of whole trees, where the columns are made of trees that have them already.
+    scale : float
+        A power of two that the output is divided by for its moments.
+    beta : ndarray or None
+        The coefficients to report, where they are others: those of whole trees that have them in their leaves.
     """
 
     columns: _core.TreeColumns
     constant: float
     coef: Floats
-    beta: Floats
+    scale: float = 1.0
+    beta: Floats | None = None
 
     @property
     def subspaces(self) -> list[Subspace]:
@@ -98,8 +102,8 @@ def weighted_trees(
     """
     factors = [np.zeros((forest.n_trees, forest.n_outputs)) for forest in trees.forests]
     for k, output in enumerate(outputs):
-        columns = zip(output.columns.column_member, output.subspaces, output.coef, strict=True)
-        coef = {(int(member), u): beta for member, u, beta in columns}
+        labels = zip(output.columns.column_member, output.subspaces, output.coef, strict=True)
+        coef = {(int(member), u): beta for member, u, beta in labels}
         for member, forest in enumerate(trees.forests):
             for group in forest.groups:
                 if group.output == k and group.subspace:
@@ -109,7 +113,8 @@ def weighted_trees(
     result = []
     for columns, output in zip(weighted.columns, outputs, strict=True):
         ones = np.ones(len(columns.column_subspace))
-        result.append(TreeOutput(columns, output.constant + float(columns.constants.sum()), ones, output.beta))
+        constant = output.constant + float(columns.constants.sum())
+        result.append(TreeOutput(columns, constant, ones, output.scale, output.coef))
     return weighted, result
 
 
@@ -159,7 +164,7 @@ def solve_trees(
     ridge = RIDGE / effective_rows(len(X), weights)
     span_of = {u: s for s, u in enumerate(basis.subspaces)}
     terms = [output.columns.subspaces for output in outputs]
-    crossing = [(output.columns, output.coef.tolist(), output.constant) for output in outputs]
+    crossing = [(o.columns, (o.coef / o.scale).tolist(), o.constant / o.scale) for o in outputs]
     orders, coarse_orders = [], []
     for subspaces in terms:
         is_coarse = [u not in span_of and _FULL_SIZES < len(u) <= _PAIRS for u in subspaces]
@@ -195,7 +200,8 @@ def solve_trees(
     for k, output in enumerate(outputs):
         black_box = output.black_box().toarray()[:, 0]
         own = [] if smooth else [(j, span_of[u]) for j, u in enumerate(output.subspaces) if u in span_of]
-        solutions.append(_solution(results[k], basis, black_box, output.beta, own))
+        solution = _solution(results[k], basis, black_box, own, 0.0, output.scale)
+        solutions.append(solution if output.beta is None else replace(solution, coef=output.beta))
     return solutions
 
 
@@ -231,36 +237,49 @@ def solve_values(
 ) -> list[Solution]:
     """Decompose functions given by their values at the rows, (N, K): joint projection, then the top-down pass."""
     itself, n_effective = np.array([0.0, 1.0]), effective_rows(len(X), weights)
+    deviations = Deviations.of(values, weights)
     with one_blas_thread():
-        sums = _core.array_sums(basis.core, X, weight=weights, values=values, n_threads=n_threads)
-        gram, coefficients = fit_jointly(X, weights, basis, values, sums, n_effective, RIDGE, n_threads)
+        sums = _core.array_sums(basis.core, X, weight=weights, values=deviations.values, n_threads=n_threads)
+        gram, coefficients = fit_jointly(X, weights, basis, deviations.values, sums, n_effective, RIDGE, n_threads)
         ridge = RIDGE / n_effective
         kept = [[-1] * len(basis.subspaces)] * values.shape[1]
         results = sums.top_down(gram, coefficients, kept, ridge, n_threads)
-    return [_solution(result, basis, itself, itself[1:], []) for result in results]
+    moves = zip(deviations.mean.tolist(), deviations.scale.tolist(), strict=True)
+    return [_solution(result, basis, itself, None, *move) for result, move in zip(results, moves, strict=True)]
 
 
 def _solution(
-    result: dict[str, Any], basis: Basis, black_box: Floats, beta: Floats, kept: Sequence[tuple[int, int]]
+    result: dict[str, Any],
+    basis: Basis,
+    black_box: Floats,
+    kept: Sequence[tuple[int, int]] | None,
+    shift: float,
+    scale: float,
 ) -> Solution:
-    """Put a top-down pass together; `kept` pairs the given columns that stay with their components."""
+    """Put a top-down pass of (f - shift) / scale together.
+
+    `kept` pairs the given columns that stay with their components; None: nothing is known of the terms of a function.
+    """
     begin, b = result["begin"], len(black_box) - 1
-    exist = np.flatnonzero(np.diff(begin) > 0)
-    weights = csc_array((result["weight"], result["column"], begin), shape=(basis.core.n_columns, len(begin) - 1))
-    columns, components = np.array(kept, dtype=np.int64).reshape(-1, 2).T
+    # Of trees, subspaces that no term reaches have no component.
+    exist = np.flatnonzero((np.diff(begin) > 0) | (kept is None))
+    shape = (basis.core.n_columns, len(begin) - 1)
+    weights = csc_array((scale * result["weight"], result["column"], begin), shape=shape)
+    columns, components = np.array(kept or [], dtype=np.int64).reshape(-1, 2).T
     terms = coo_array((black_box[columns + 1], (columns, components)), shape=(b, len(begin) - 1))
     stacked = csc_array(vstack([weights[[0]], terms, weights[1:]], format="csc"))[:, exist]
     whole_box = csc_array(np.concatenate([black_box, np.zeros(basis.core.n_columns - 1)])[:, None])
-    scale = np.hypot(result["constant"], np.sqrt(max(result["total"], 0.0)))
+    constant = shift + scale * result["constant"]
     return Solution(
         subspaces=[basis.subspaces[s] for s in exist],
         weights=stacked,
-        constant=result["constant"],
+        constant=constant,
         variance=result["variance"][exist],
         covariance=result["covariance"][exist],
         total=result["total"],
         black_box=whole_box,
-        coef=beta,
+        coef=black_box[1:],
         rank=1 + sum(basis.sizes),
-        is_constant=bool(result["total"] <= (RANK_TOLERANCE * scale) ** 2),
+        is_constant=bool(is_constant(result["total"], scale, constant)),
+        scale=scale,
     )

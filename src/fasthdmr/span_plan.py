@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fasthdmr._scale import Deviations
 from fasthdmr.dictionary import Subspace
 from fasthdmr.span_fit import solve_values
 from fasthdmr.spans import MAX_DUAL_ROWS, Profile, closure, default_size, informative_rows, make_basis
@@ -87,6 +88,8 @@ def plan_spans(
     """
     subspaces = closure(touched, order)
     sizes = [default_size(n_rows, t, basis) for t in range(1, order + 1)] if n_splines is None else list(n_splines)
+    if n_rows < 2:  # nothing varies: no span will have a column
+        return SpanPlan([u for u in subspaces if len(u) == 1], tuple(sizes))
     if joint and n_rows > MAX_DUAL_ROWS:
         fits_rows, limit = n_splines is None, MAX_JOINT_COLUMNS
         pairs: list[Subspace] = [u for u in subspaces if len(u) == 2]
@@ -199,6 +202,7 @@ def screen_pairs(
     size = min(8, max(2, informative_rows(X, weights) // (2 * len(variables))))
     basis = make_basis(X, weights, single, [size], degree=min(basis_degree, size - 1))
     w = np.ones(len(X)) if weights is None else weights
+    values = Deviations.of(values, weights).values
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # collinear variables are told of in the decomposition itself
         solutions = solve_values(X, weights, basis, values, n_threads=1)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import block_diag, csr_array
+from scipy.sparse import block_diag, csr_array, vstack
 
 from fasthdmr import _core
+from fasthdmr._cached import cached_property
 from fasthdmr.dictionary import Subspace
 
 Floats = NDArray[np.float64]
@@ -149,8 +149,15 @@ def make_basis(
     -------
     Basis
         Without the spans of variables that are constant.
+
+    Raises
+    ------
+    ValueError
+        If the range of a variable is no number.
     """
     profiles = {j: Profile.of(X[:, j], weights) for j in sorted({j for u in subspaces for j in u})}
+    for j, profile in profiles.items():
+        profile.check_range(j)
     main = main_sizes or {}
     knots = {
         j: profile.knots([main.get(j, sizes[0]), *sizes[1:]], degree)
@@ -199,6 +206,17 @@ class Profile:
     def is_constant(self) -> bool:
         """Whether nothing distinguishes the rows."""
         return len(self.values) + self.has_missing < 2
+
+    def check_range(self, variable: int) -> None:
+        """Refuse a variable whose largest value less its least overflows."""
+        if len(self.values) == 0:
+            return
+        least, largest = self.values[0], self.values[-1]
+        if largest / 2 - least / 2 > np.finfo(float).max / 2:
+            raise ValueError(
+                f"X has values from {least:.3g} to {largest:.3g} in column {variable}, and the difference overflows. "
+                "Divide the column by a power of ten."
+            )
 
     def knots(self, sizes: Sequence[int], degree: int) -> list[tuple[int, list[float]]]:
         """Return the degree and clamped knots for each of falling sizes; a column a value where these are few.
@@ -277,8 +295,8 @@ def refinement(coarse: Axis, fine: Axis) -> Floats:
     inside = (np.arange(fine[1] + 1) + 0.5) / (fine[1] + 1)
     points = (breaks[:-1, None] + np.diff(breaks)[:, None] * inside).ravel()
     points = np.append(points, np.nan) if fine[3] else points
-    found: Floats = np.linalg.lstsq(axis_columns(fine, points), axis_columns(coarse, points), rcond=None)[0]
-    return found
+    found = np.linalg.lstsq(axis_columns(fine, points), axis_columns(coarse, points), rcond=None)[0]
+    return np.asarray(found, dtype=np.float64)
 
 
 def coarse_basis(basis: Basis) -> tuple[Basis, csr_array]:
@@ -294,7 +312,9 @@ def coarse_basis(basis: Basis) -> tuple[Basis, csr_array]:
     order_of = {a: len(axes) for axes in axes_of for a in axes}
     axes = [coarsen(axis, COARSE_SIZES[order_of.get(a, 1) - 1]) for a, axis in enumerate(basis.axes)]
     finer = [refinement(axis, fine) for axis, fine in zip(axes, basis.axes, strict=True)]
-    blocks = [np.ones((1, 1)), *(reduce(np.kron, (finer[a] for a in of)) for of in axes_of)]
-    matrix = csr_array(block_diag(blocks))
-    matrix.resize((basis.core.n_columns, matrix.shape[1]))
-    return Basis(axes, subspaces, axes_of), matrix
+    blocks = [np.ones((1, 1))]
+    for of in axes_of:
+        blocks.append(finer[of[0]] if len(of) == 1 else np.kron(finer[of[0]], finer[of[1]]))
+    used = csr_array(block_diag(blocks))
+    others = csr_array((basis.core.n_columns - used.shape[0], used.shape[1]))
+    return Basis(axes, subspaces, axes_of), csr_array(vstack([used, others]))

@@ -11,13 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags, check_array
 
 from fasthdmr import _core
+from fasthdmr._models import allows_nan, is_scored
 from fasthdmr._progress import rows_progress
+from fasthdmr._scale import Deviations, power_of_two
 from fasthdmr._threads import n_threads, one_blas_thread
+from fasthdmr._validation import suggests_parameters
 from fasthdmr._weights import check_weights
-from fasthdmr.base import BaseHDMR, variance_of
+from fasthdmr.base import BaseHDMR
 from fasthdmr.decomposition import assemble
 from fasthdmr.dictionary import Dictionary, Sorting, Subspace, TreeDictionary
-from fasthdmr.forest import Forest
 from fasthdmr.hierarchy import Solution, solve
 from fasthdmr.members import as_members, fit_members, is_fitted, load_members, variable_names
 from fasthdmr.product import Kept, solve_product
@@ -57,8 +59,8 @@ class TreeHDMR(BaseHDMR):
         no more distinct values than that get one column a value.
     smooth : bool
         True: a component holds what its spans and those below hold; the model's roughness is in the residual. False:
-        all of the model's detail stays in the components. Trees are then sorted by node, else by tree. (For splines
-        and bins.)
+        all of the model's detail stays in the components, which are orthogonal to the spans below, but not to steps in
+        fewer variables. Trees are then sorted by node, else by tree. (For splines and bins.)
     combine : "auto", "sum" or "ridge"
         "sum": the models as they are, added up. "ridge": coefficients of all tree columns against y. "auto": "sum" for
         one model, "ridge" for several or None.
@@ -136,6 +138,7 @@ class TreeHDMR(BaseHDMR):
     (True, 0.0)
     """
 
+    @suggests_parameters
     def __init__(
         self,
         estimators: Any = None,
@@ -207,7 +210,9 @@ class TreeHDMR(BaseHDMR):
         }
         numeric = ridge or self.normalise == "data"
         needed_for = next((reason for reason, applies in reasons.items() if applies), "")
-        X, y = self._check_data(X, y, numeric=numeric, needed_for=needed_for)
+        labels = any(map(is_scored, members))
+        self._is_scored = labels and not ridge
+        X, y = self._check_data(X, y, numeric=numeric, needed_for=needed_for, labels=labels)
         weights = check_weights(sample_weight, X)
         started = time.perf_counter()
         self.estimators_ = fit_members(members, X, y, weights, verbose=self.verbose)
@@ -251,7 +256,7 @@ class TreeHDMR(BaseHDMR):
             kept,
             feature_names=self.feature_names_,
             output_names=None if one else names,
-            data_variance=variance_of(targets, weights) if self.normalise == "data" else None,
+            data=Deviations.of(np.column_stack(targets), weights) if self.normalise == "data" else None,
             sample=Sample.of(X, weights),
             of_rows=self.measure == "empirical",
         )
@@ -268,14 +273,22 @@ class TreeHDMR(BaseHDMR):
         self, trees: TreeDictionary, output: int, X: NDArray[Any], y: Any, weights: Floats | None, *, ridge: bool
     ) -> tuple[Solution, float | None]:
         """Return the components of one output with the tree columns as spans, and the penalty."""
-        triangle, triangles = self._triangles(trees, output, X, y if ridge else None, weights)
         labels, total = trees.labels(output), float(len(X)) if weights is None else float(weights.sum())
-        threads = n_threads(self.n_jobs)
-        if not ridge:
-            beta = np.concatenate([[trees.columns[output].constants.sum()], np.ones(len(labels.column_subspace))])
-            return solve(triangle / np.sqrt(total), labels, beta, threads), None
-        beta, alpha = self._ridge(triangle, triangles)
-        return solve(triangle[:-1, :-1] / np.sqrt(total), labels, beta, threads), alpha
+        unit, constant = power_of_two(trees.reach[output]), float(trees.columns[output].constants.sum())
+        units = np.full(len(labels.column_subspace), unit)
+        shift, scale, alpha = 0.0, unit, None
+        if ridge:
+            target = Deviations.of(y[:, None], weights)
+            shift, scale = float(target.mean[0]), float(target.scale[0])
+            triangle, triangles = self._triangles(trees, output, X, weights, y, target)
+            beta, alpha = self._ridge(triangle, triangles, unit)
+            triangle = triangle[:-1, :-1]
+        else:
+            trees.check_reach(output, constant, 1.0)
+            triangle, _ = self._triangles(trees, output, X, weights)
+            beta = np.concatenate([[constant / unit], np.ones(len(units))])
+        solution = solve(triangle / np.sqrt(total), labels, beta, n_threads(self.n_jobs))
+        return solution.rescaled(shift, scale, units), alpha
 
     def _outputs(
         self, trees: TreeDictionary, X: NDArray[Any], targets: Sequence[Any], weights: Floats | None, *, ridge: bool
@@ -284,33 +297,56 @@ class TreeHDMR(BaseHDMR):
         outputs: list[TreeOutput] = []
         chosen: list[float | None] = []
         for k, columns in enumerate(trees.columns):
+            constant, coef, alpha = float(columns.constants.sum()), np.ones(len(columns.column_subspace)), None
             if ridge:
-                beta, alpha = self._ridge(*self._triangles(trees, k, X, targets[k], weights))
-                outputs.append(TreeOutput(columns, beta[0], beta[1:], beta[1:]))
-                chosen.append(alpha)
-            else:
-                ones = np.ones(len(columns.column_subspace))
-                outputs.append(TreeOutput(columns, float(columns.constants.sum()), ones, ones))
-                chosen.append(None)
+                target, unit = Deviations.of(targets[k][:, None], weights), power_of_two(trees.reach[k])
+                beta, alpha = self._ridge(*self._triangles(trees, k, X, weights, targets[k], target), unit)
+                constant = float(target.mean[0] + target.scale[0] * beta[0])
+                with np.errstate(over="ignore", under="ignore"):
+                    coef = beta[1:] * (target.scale[0] / unit)
+            largest = float(np.abs(coef).max(initial=0.0))
+            trees.check_reach(k, constant, largest)
+            outputs.append(TreeOutput(columns, constant, coef, power_of_two(largest * trees.reach[k])))
+            chosen.append(alpha)
         return outputs, chosen
 
     def _triangles(
-        self, trees: TreeDictionary, output: int, X: NDArray[Any], y: Any, weights: Floats | None
+        self,
+        trees: TreeDictionary,
+        output: int,
+        X: NDArray[Any],
+        weights: Floats | None,
+        y: Any = None,
+        target: Deviations | None = None,
     ) -> tuple[Floats, Floats]:
-        """Return the triangle of the tree columns (and y), and those of the folds that it is merged from."""
+        """Return the triangle of the tree columns (and y), and those of the folds that it is merged from.
+
+        Columns are divided by a power of two near the reach of the output; y is there by its deviations.
+        """
         validate = y is not None and len(self._alphas()) > 1
         fold, n_folds = fold_numbers(self.cv, X, y) if validate else (None, 1)
         with one_blas_thread(), rows_progress(len(X), "rows of the triangle", verbose=self.verbose):
             triangles = trees.columns[output].triangles(
-                X, weight=weights, y=y, fold=fold, n_folds=n_folds, n_threads=n_threads(self.n_jobs)
+                X,
+                unit=power_of_two(trees.reach[output]),
+                weight=weights,
+                y=None if target is None else target.values[:, 0],
+                fold=fold,
+                n_folds=n_folds,
+                n_threads=n_threads(self.n_jobs),
             )
             return _core.merge_triangles(triangles), triangles
 
-    def _ridge(self, triangle: Floats, triangles: Floats) -> tuple[Floats, float]:
-        """Return intercept and coefficients against y, and the penalty of the least error on left-out folds."""
+    def _ridge(self, triangle: Floats, triangles: Floats, unit: float) -> tuple[Floats, float]:
+        """Return intercept and coefficients against y, and the penalty of the least error on left-out folds.
+
+        They are those of columns divided by `unit`; penalties are of the columns themselves.
+        """
         alphas = self._alphas()
-        best = int(np.argmin(cross_validate(triangles, alphas, verbose=self.verbose))) if len(alphas) > 1 else 0
-        return ridge_path(triangle, alphas[best : best + 1])[:, 0], float(alphas[best])
+        with np.errstate(over="ignore", under="ignore"):
+            scaled = alphas / unit / unit
+        best = int(np.argmin(cross_validate(triangles, scaled, verbose=self.verbose))) if len(alphas) > 1 else 0
+        return ridge_path(triangle, scaled[best : best + 1])[:, 0], float(alphas[best])
 
     def _alphas(self) -> Floats:
         return np.atleast_1d(np.asarray(DEFAULT_ALPHAS if self.alphas is None else self.alphas, dtype=np.float64))
@@ -386,14 +422,7 @@ class TreeHDMR(BaseHDMR):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         members = as_members(self.estimators, None) if self.estimators is not None else []
-        tags.input_tags.allow_nan = bool(members) and all(_allows_nan(member) for member in members)
+        accept = [allows_nan(member) and getattr(member, "monotonic_cst", None) is None for member in members]
+        tags.input_tags.allow_nan = bool(members) and all(accept)
         tags.target_tags.required = bool(not members or self.combine == "ridge" or not all(map(is_fitted, members)))
         return tags
-
-
-def _allows_nan(member: Any) -> bool:
-    if isinstance(member, Forest):
-        return member.allow_nan
-    if not hasattr(member, "__sklearn_tags__"):
-        return False
-    return bool(member.__sklearn_tags__().input_tags.allow_nan) and getattr(member, "monotonic_cst", None) is None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fasthdmr._cached import cached_property
 from fasthdmr._threads import one_blas_thread
 from fasthdmr.dictionary import Subspace
 from fasthdmr.influence import Curve, Influence
@@ -51,13 +51,14 @@ class Uncertainty:
     ----------
     decomposition : Decomposition
     sample : Sample
-    is_divisor_known : bool
-        Whether what the indices are divided by is taken as known, not as a variance under the measure.
+    divisors : ndarray of shape (K,) or None
+        What the indices are divided by where that is taken as known, in units of the scale² of each output; None: the
+        variances of the outputs under the measure.
     """
 
     decomposition: Decomposition
     sample: Sample
-    is_divisor_known: bool
+    divisors: Floats | None
 
     @cached_property
     def half_widths(self) -> HalfWidths:
@@ -85,15 +86,20 @@ class Uncertainty:
         if values.ndim != 2 or values.shape[1] != 1:
             raise ValueError(f"Expected values of shape (N,) or (N, 1), got {values.shape}.")
         columns = self.decomposition.columns_of(subspace[0], values[:, 0])
-        error: Floats = self._curves[subspace].deviation(columns) / np.sqrt(self.sample.n_effective)
+        error: Floats = self._curves[subspace[0]].deviation(columns) / np.sqrt(self.sample.n_effective) * self._scale
         return error[:, 0] if self.decomposition.output_names is None else error
 
+    @property
+    def _scale(self) -> Floats:
+        """What outputs are divided by, (K,), so that their fourth powers are ordinary numbers."""
+        return np.array([s.scale for s in self.decomposition.solutions])
+
     @cached_property
-    def _curves(self) -> dict[Subspace, Curve]:
-        """How the components of one variable move."""
+    def _curves(self) -> dict[int, Curve]:
+        """How the components of one variable move, by variable."""
         with one_blas_thread():
             influence = self._influence()
-            return {u: influence.curve(u) for u in self.decomposition.subspaces if len(u) == 1}
+            return {u[0]: influence.curve(u) for u in self.decomposition.subspaces if len(u) == 1}
 
     def _influence(self) -> Influence:
         """Return the influence functions: large, so that they are not kept."""
@@ -106,6 +112,7 @@ class Uncertainty:
         f = decomposition.black_box(rows) if sample.values is None else sample.values[used]
         if decomposition.output_names is None:
             F, f = F[:, :, None], f.reshape(-1, 1)
+        F, f = F / self._scale, f / self._scale
         singles = [decomposition.columns_of(j, column) for j, column in enumerate(rows.T)]
         return Influence(rows, sample.weights[used], singles, decomposition.subspaces, F, f, self._spent())
 
@@ -120,8 +127,8 @@ class Uncertainty:
         """Return the influence functions of S and Sa, each (S, K)."""
         decomposition, f, own = self.decomposition, influence.f, influence.components[subspace]
         covariance, variance = influence.inner_products(subspace)
-        V = np.atleast_1d(decomposition.sensitivity.variance)
-        if not self.is_divisor_known:
+        V = self.divisors
+        if V is None:
             V = influence.spans.mean(f**2)
             covariance = covariance - influence.spans.mean(own * f) / np.where(V == 0, 1, V) * f**2
             variance = variance - influence.spans.mean(own**2) / np.where(V == 0, 1, V) * f**2

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_scalar
 
-from fasthdmr._validation import check_rows
+from fasthdmr._numbers import as_floats
+from fasthdmr._validation import check_names, check_rows
 from fasthdmr.decomposition import Component
-from fasthdmr.dictionary import Subspace, as_subspace, check_width
+from fasthdmr.dictionary import Subspace, as_subspace, as_variables, check_width
 from fasthdmr.sensitivity import Sensitivity
 
 Floats = NDArray[np.float64]
@@ -100,8 +101,7 @@ class AnalyticModel(ABC):
         ValueError
             If X has another number of columns, or values that are not finite numbers.
         """
-        rows = check_rows(X, self.n_features, allow_nan=False, allow_inf=False, estimator=type(self).__name__)
-        return self._function(np.asarray(rows, dtype=np.float64))
+        return self._function(self._rows(X))
 
     def derivative(self, variables: int | str | Sequence[int | str], X: Any) -> Floats:
         """Return the derivative of f, once in each of some variables, at rows.
@@ -120,8 +120,12 @@ class AnalyticModel(ABC):
         ValueError
             As for a call, or if there is no such variable.
         """
+        return self._derivative(as_subspace(variables, self.feature_names), self._rows(X))
+
+    def _rows(self, X: Any) -> Floats:
         rows = check_rows(X, self.n_features, allow_nan=False, allow_inf=False, estimator=type(self).__name__)
-        return self._derivative(as_subspace(variables, self.feature_names), np.asarray(rows, dtype=np.float64))
+        check_names(X, self.feature_names, may_be_unnamed=True)
+        return np.asarray(rows, dtype=np.float64)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -146,7 +150,8 @@ class AnalyticModel(ABC):
             If there is no such variable, or the component of an interaction is 0.
         """
         names = self.feature_names
-        subspace = as_subspace(variables, names)
+        asked = as_variables(variables, names)
+        subspace = tuple(sorted(asked))
         if not subspace or not self._has_component(subspace):
             raise ValueError(
                 f"There is no component for {subspace} ({' '.join(names[i] for i in subspace)}): it is no interaction "
@@ -158,6 +163,8 @@ class AnalyticModel(ABC):
             tuple(names[i] for i in subspace),
             self._component_variance(subspace),
             np.array([self._quantiles(i, tails) for i in subspace]),
+            tuple(names[i] for i in asked),
+            tuple(map(asked.index, subspace)),
             self,
         )
 
@@ -221,7 +228,7 @@ def as_positive(value: Any, name: str) -> float:
 
 def as_array(value: ArrayLike, name: str, shape: tuple[int, ...]) -> Floats:
     """Return a copy as an array of finite numbers of a given shape."""
-    array = np.array(value, dtype=np.float64)
+    array = as_floats(value, name).copy()
     if array.shape != shape:
         raise ValueError(f"{name} must have shape {shape}, got {array.shape}.")
     if not np.isfinite(array).all():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.special import ndtri
 
+from fasthdmr._cached import cached_property
 from fasthdmr.analytic.base import AnalyticModel, as_array, as_finite, draw, warn_constant
 from fasthdmr.dictionary import Subspace
 from fasthdmr.sensitivity import Sensitivity

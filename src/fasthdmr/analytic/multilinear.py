@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from decimal import Decimal
-from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import ndtri
 
+from fasthdmr._cached import cached_property
 from fasthdmr._orders import order_reaching
 from fasthdmr.analytic.base import AnalyticModel, draw, warn_constant
 from fasthdmr.analytic.coefficients import Coefficients, decimals

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fasthdmr._cached import cached_property
 from fasthdmr.analytic.base import as_count, as_finite, as_positive
 from fasthdmr.analytic.coefficients import ByOrder, of_product
 from fasthdmr.analytic.multilinear import MultilinearModel

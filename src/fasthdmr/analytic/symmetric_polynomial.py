@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fasthdmr._cached import cached_property
 from fasthdmr.analytic.base import as_array, as_count, as_finite, as_positive
 from fasthdmr.analytic.coefficients import Coefficients, of_mapping, of_ones, of_orders
 from fasthdmr.analytic.multilinear import MultilinearModel

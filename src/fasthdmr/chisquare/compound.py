@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -103,6 +104,30 @@ class CompoundPoisson:
         jumps, rates = 2 / (n * p), n * (n - 1) / 2 * p**2 * k * dt
         return cls(jumps, rates * (variance / (rates @ jumps**2)), k - 1.0, variance**0.5)
 
+    def roughness(self) -> float:
+        """Return how far from even the tail is where it is 0.05 and 0.01, within what the lattice blurs: a share of it.
+
+        Where p is nearly uniform, or has few values, sums of few jumps stand out, and the tail falls in steps. The
+        statistic is always at a step, and the lattice does not tell on which side of it.
+
+        Returns
+        -------
+        float
+        """
+        reach = _REACH * (self.sd + self.jumps.max())
+        step = (float(self.rates @ self.jumps) + reach) / _POINTS
+        transform = np.fft.rfft(self._on_lattice(step))
+        tail = np.cumsum(np.fft.irfft(np.exp(transform - transform[0].real), _POINTS)[::-1])[::-1]
+        share = self.jumps / step % 1
+        blur = math.ceil(math.sqrt(self.rates @ (share * (1 - share)))) + 1  # a standard deviation
+        found = 0.0
+        for level in (0.05, 0.01):
+            place = int(np.argmax(tail <= level))
+            near = tail[max(place - blur, 0) : place + blur + 1]
+            even = np.linspace(near[0], near[-1], len(near))
+            found = max(found, float(np.abs(near - even).max()) / level)
+        return found
+
     def standard_error(self, pvalue: float) -> float | None:
         """Return None: nothing is simulated.
 
@@ -130,7 +155,10 @@ class CompoundPoisson:
         total = float(self.rates @ self.jumps) + statistic - self.mean  # of the jumps
         if total <= 0:
             return 1.0
-        step = (total + _REACH * (self.sd + self.jumps.max())) / _POINTS
+        reach = _REACH * (self.sd + self.jumps.max())
+        if total > _POINTS * reach:  # far below the smallest number
+            return 0.0
+        step = (total + reach) / _POINTS
         rates = self._on_lattice(step)
         x = np.arange(_POINTS) * step
         first = round(total / step)

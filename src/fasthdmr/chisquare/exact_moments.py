@@ -52,9 +52,10 @@ def inverse_of(p: Any) -> Inverse:
     if is_uniform(p):
         return Inverse(k, float(k) ** 2, 0.0, 0.0)
     # Centred before it is squared: sum(1/p) - k^2 would lose the digits that a nearly uniform p needs.
-    centred = 1 / p - k
-    with np.errstate(over="ignore"):  # below 1e-103; an infinite moment is no law's
-        return Inverse(k, float((1 / p).sum()), float(p @ centred**2), float(p @ centred**3))
+    with np.errstate(over="ignore"):  # where p is below 1e-154; an infinite moment is no law's
+        centred = 1 / p - k
+        squared = p * centred * centred
+        return Inverse(k, float((1 / p).sum()), float(squared.sum()), float(squared @ centred))
 
 
 @dataclass(frozen=True)
@@ -130,5 +131,8 @@ def moments_of(inverse: Inverse, n: int) -> Moments:
     # With A = sum f_i and B = hdmr - (k - 1): E A^3 + 3 E A^2 B + 3 E A B^2 + E B^3.
     third_chi2 = inverse.third / n**2 + 18 * (n - 1) / n**2 * V + third_hdmr
     total = first + second
-    shares = (first / total, second / total) if total > 0 else (0.0, 0.0)
+    if total == np.inf:
+        shares = (1.0, 0.0)
+    else:
+        shares = (first / total, second / total) if total > 0 else (0.0, 0.0)
     return Moments(n, k, float(k - 1), total, second, third_chi2, third_hdmr, *shares)

@@ -10,12 +10,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from fasthdmr.chisquare.binomial import binomial_pvalues
 from fasthdmr.chisquare.exact_moments import Inverse, moments_of
 from fasthdmr.chisquare.laws import TOLERANCE, Constant, Law, Simulated, law_of_chi2, law_of_hdmr
 from fasthdmr.chisquare.observations import Observed, observe
-from fasthdmr.chisquare.simulation import simulate
+from fasthdmr.chisquare.simulation import cost_of_run, rounding, simulate
 
-# Runs of a simulated law: p-values of 0.01 within 3 % of themselves; fewer where n is large.
+# Runs of a simulated law: p-values of 0.01 within 3 % of themselves; fewer where a run takes long.
 _MOST_RUNS, _LEAST_RUNS, _DRAWS = 99_999, 999, 2_000_000_000
 
 
@@ -34,7 +35,7 @@ class ChiSquareResult:
     regime : float
         lambda = n / sqrt(k).
     method, method_hdmr : str
-        The law of each p-value: "chi2(k - 1)", "Gaussian", "Poisson", "compensated Poisson integral",
+        The law of each p-value: "binomial", "chi2(k - 1)", "Gaussian", "Poisson", "compensated Poisson integral",
         "simulation (... runs)", "constant" or "impossible".
     standard_error, standard_error_hdmr : float or None
         Of a p-value that is simulated.
@@ -66,8 +67,9 @@ def test(
 ) -> ChiSquareResult:
     """Test whether observations come from p, by Pearson's statistic and by the HDMR statistic.
 
-    Large values speak against p. Every p-value comes from the law that is nearest to the statistic's own at this n and
-    k; if none is within 5 % of the p-values 0.05 and 0.01 (estimated from exact moments), it is simulated.
+    Large values speak against p. With two categories p-values are exact: the count of one is binomial. With more, each
+    comes from the law that is nearest to the statistic's own at this n and k; if none is within 5 % of the p-values
+    0.05 and 0.01 (estimated from exact moments), it is simulated.
 
     Parameters
     ----------
@@ -118,6 +120,9 @@ def test(
     if observed.is_impossible:
         return ChiSquareResult(np.inf, 0.0, np.inf, 0.0, n, n_categories, regime, "impossible", "impossible")
     chi2, hdmr = statistics(observed)
+    if n_categories == 2 and method == "auto":
+        pvalues = binomial_pvalues(observed)
+        return ChiSquareResult(chi2, pvalues[0], hdmr, pvalues[1], n, n_categories, regime, "binomial", "binomial")
     laws = null_laws(n, observed.inverse, observed.p, method=method, random_state=random_state, n_jobs=n_jobs)
     law, law_hdmr = laws
     pvalue, pvalue_hdmr = law.sf(chi2), law_hdmr.sf(hdmr)
@@ -137,11 +142,17 @@ def statistics(observed: Observed) -> tuple[float, float]:
     -------
     tuple of float
     """
-    n, N, p = observed.n, observed.counts, observed.probabilities
-    chi2 = float(((N - n * p) ** 2 / (n * p)).sum()) + n * observed.unseen
-    # sum f_i = S / n - k; 0 without rounding where p is uniform
-    first = 0.0 if observed.inverse.is_uniform else float((N / p).sum()) / n - observed.inverse.k
-    return chi2, chi2 - first
+    n, N = observed.n, observed.counts
+    expected = n * observed.probabilities
+    with np.errstate(over="ignore", invalid="ignore"):  # what is above the largest number is infinite
+        squares = (N - expected) ** 2 / expected
+        chi2 = float(squares.sum()) + n * observed.unseen
+        if observed.inverse.is_uniform:  # sum f_i = S / n - k = 0, without rounding
+            return chi2, chi2
+        # A rare category that occurred once is 1/(n p) in chi2 and in S / n: their difference would be its rounding.
+        pairs = N * (N - 1) / expected + expected - 2 * N
+        own = np.where(2 * expected < N, pairs, squares - N / expected)
+    return chi2, float(own.sum()) + n * observed.unseen + observed.inverse.k
 
 
 def null_laws(
@@ -172,7 +183,7 @@ def null_laws(
         raise ValueError("A callable p cannot be simulated: give the probabilities of all categories.")
     moments = moments_of(inverse, n)
     best_hdmr = law_of_hdmr(moments, inverse, p)
-    best = best_hdmr if inverse.is_uniform else law_of_chi2(moments, inverse)
+    best = best_hdmr if inverse.is_uniform else law_of_chi2(moments)
     if isinstance(best.law, Constant):
         return best.law, best_hdmr.law
     poor, poor_hdmr = (method == "simulation" or found.error > TOLERANCE for found in (best, best_hdmr))
@@ -192,9 +203,7 @@ def null_laws(
 
 def _simulated(p: NDArray[np.float64], n: int, random_state: Any, n_jobs: int | None) -> tuple[Simulated, Simulated]:
     """Return both laws from one simulation."""
-    n_runs = min(_MOST_RUNS, max(_LEAST_RUNS, _DRAWS // n))
+    n_runs = min(_MOST_RUNS, max(_LEAST_RUNS, _DRAWS // cost_of_run(n, len(p))))
     found = simulate(p, n, n_runs, random_state=random_state, n_jobs=n_jobs)
-    # S, U and n * k are of the size of n + k: the rounding of their sums is far below the steps of the statistics.
-    slack = 64 * np.finfo(np.float64).eps * (n + len(p))
-    chi2, hdmr = (Simulated(np.sort(values), slack) for values in (found.chi2, found.hdmr))
+    chi2, hdmr = (Simulated(np.sort(values), *rounding(n, len(p), n_runs)) for values in (found.chi2, found.hdmr))
     return chi2, hdmr

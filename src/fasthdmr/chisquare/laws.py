@@ -105,11 +105,12 @@ class PoissonPairs(_Exact):
 class Simulated:
     """The law of a simulation: values in rising order.
 
-    Values that differ by their rounding only, `slack`, are the same.
+    Values that differ by their rounding only, `absolute` and `relative`, are the same.
     """
 
     values: NDArray[np.float64]
-    slack: float
+    absolute: float
+    relative: float
 
     @property
     def name(self) -> str:
@@ -118,7 +119,8 @@ class Simulated:
 
     def sf(self, statistic: float) -> float:
         """Count the observed sample as one of the runs: a p-value of 0 cannot be claimed by simulation."""
-        below = int(np.searchsorted(self.values, statistic - self.slack))
+        slack = self.absolute + self.relative * abs(statistic)
+        below = int(np.searchsorted(self.values, statistic - slack))
         return (1 + len(self.values) - below) / (1 + len(self.values))
 
     def standard_error(self, pvalue: float) -> float | None:
@@ -149,20 +151,13 @@ def _candidate(
     return Candidate(law, error if math.isfinite(error) else math.inf)
 
 
-def _continuous(moments: Moments, variance: float, third: float, step: float) -> list[Candidate]:
+def _continuous(moments: Moments, variance: float, third: float, step: float = 0.0) -> list[Candidate]:
     """Return what holds for many observations: chi2 and the Gaussian."""
     df, sd, order = moments.k - 1, math.sqrt(variance), 1 / moments.n
     return [
         _candidate(ChiSquared(df), math.sqrt(2 * df), math.sqrt(8 / df), sd, third, step, order),
         _candidate(Gaussian(moments.mean, sd), sd, 0.0, sd, third, step, order),
     ]
-
-
-def _step(inverse: Inverse, n: int, sd: float) -> float:
-    """Return the distance of the values of the statistic near the points above, where they lie on a lattice."""
-    if inverse.k == 2:  # one binomial, and the square of it
-        return sd * math.sqrt(inverse.total / n)
-    return 2 * inverse.k / n if inverse.is_uniform else 0.0
 
 
 def law_of_hdmr(moments: Moments, inverse: Inverse, p: NDArray[np.float64] | None) -> Candidate:
@@ -183,18 +178,21 @@ def law_of_hdmr(moments: Moments, inverse: Inverse, p: NDArray[np.float64] | Non
     if variance == 0:
         return Candidate(Constant(), 0.0)
     sd = math.sqrt(variance)
-    candidates = _continuous(moments, variance, third, _step(inverse, n, sd))
     if inverse.is_uniform:
+        candidates = _continuous(moments, variance, third, step=2 * k / n)
         mean = n * (n - 1) / (2 * k)
         law = PoissonPairs(n, k)
         candidates.append(_candidate(law, 2 * k / n * math.sqrt(mean), 1 / math.sqrt(mean), sd, third))
         return _nearest(candidates)
-    candidates.append(_compound(inverse, n, p))
-    return _nearest(candidates)
+    continuous = _continuous(moments, variance, third)
+    nearest = _nearest([*continuous, *_compound(inverse, n, p)])
+    if isinstance(nearest.law, CompoundPoisson):  # its roughness takes as long as all the rest
+        nearest = _nearest([*continuous, Candidate(nearest.law, nearest.error + nearest.law.roughness())])
+    return nearest
 
 
-def _compound(inverse: Inverse, n: int, p: NDArray[np.float64] | None) -> Candidate:
-    """Return the compensated Poisson integral.
+def _compound(inverse: Inverse, n: int, p: NDArray[np.float64] | None) -> list[Candidate]:
+    """Return the compensated Poisson integral, where there is one: nothing varies if all categories but one are rare.
 
     Categories so rare that two draws of one are not to be expected have no say in the tail, but would rule the moments.
     """
@@ -206,27 +204,26 @@ def _compound(inverse: Inverse, n: int, p: NDArray[np.float64] | None) -> Candid
         )
     else:
         kept = p[~is_negligible(p, n)]
+        if len(kept) < 2:
+            return []
         law, k, total = CompoundPoisson.of_probabilities(kept, inverse.k, n), len(kept), float((1 / kept).sum())
     exact = moments_of(Inverse(k, total, 0.0, 0.0), n)
     sd = math.sqrt(exact.variance_hdmr)
-    return _candidate(law, sd, 4 * (n - 1) / n**2 * total / sd**3, sd, exact.third_hdmr)
+    return [_candidate(law, sd, 4 * (n - 1) / n**2 * total / sd**3, sd, exact.third_hdmr)]
 
 
-def law_of_chi2(moments: Moments, inverse: Inverse) -> Candidate:
+def law_of_chi2(moments: Moments) -> Candidate:
     """Return the law that is nearest to chi2 where p is not uniform (else chi2 and hdmr are the same).
 
     Parameters
     ----------
     moments : Moments
-    inverse : Inverse
 
     Returns
     -------
     Candidate
     """
-    sd = math.sqrt(moments.variance_chi2)
-    step = _step(inverse, moments.n, sd)
-    return _nearest(_continuous(moments, moments.variance_chi2, moments.third_chi2, step))
+    return _nearest(_continuous(moments, moments.variance_chi2, moments.third_chi2))
 
 
 def _nearest(candidates: Sequence[Candidate]) -> Candidate:

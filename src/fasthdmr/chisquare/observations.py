@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr.chisquare.exact_moments import Inverse, inverse_of
-from fasthdmr.chisquare.probabilities import SUM_TOLERANCE, check_positive, check_probabilities
+from fasthdmr.chisquare.probabilities import (
+    MOST_DRAWS,
+    check_numbers,
+    check_positive,
+    check_probabilities,
+    sum_tolerance,
+)
 
 # Sums of 1/p that differ from k^2 by less are those of a uniform p.
 _UNIFORM_SUM = 1e-9
@@ -30,6 +36,8 @@ class Observed:
     inverse : Inverse
     p : ndarray of shape (k,) or None
         All positive probabilities, where they were given.
+    tolerance : float
+        The square root of the rounding of the type that p was given in.
     """
 
     counts: NDArray[np.float64]
@@ -37,6 +45,7 @@ class Observed:
     unseen: float
     inverse: Inverse
     p: NDArray[np.float64] | None
+    tolerance: float
 
     @property
     def n(self) -> int:
@@ -75,17 +84,20 @@ def observe(counts: Any, p: Any, *, samples: bool, k: int | None, inverse_sum: f
     if k is not None or inverse_sum is not None:
         raise ValueError("k and inverse_sum are for a callable p: else p says both.")
     names = _names(p)
-    probabilities = check_probabilities(list(p.values()) if isinstance(p, Mapping) else p)
+    values = list(p.values()) if isinstance(p, Mapping) else p
+    probabilities, tolerance = check_probabilities(values), sum_tolerance(np.asarray(values))
     dense = _dense(counts, names, len(probabilities), samples=samples)
     seen = dense > 0
     unseen = float(probabilities[~seen].sum())
     positive = probabilities[probabilities > 0]
-    return _checked(Observed(dense[seen], probabilities[seen], unseen, inverse_of(positive), positive))
+    return _checked(Observed(dense[seen], probabilities[seen], unseen, inverse_of(positive), positive, tolerance))
 
 
 def _checked(observed: Observed) -> Observed:
-    if observed.n == 0:
+    if len(observed.counts) == 0:
         raise ValueError("There are no observations: all counts are 0.")
+    if observed.counts.max() > MOST_DRAWS or observed.n > MOST_DRAWS:
+        raise ValueError(f"There are more than 2^63 observations: counts go up to {observed.counts.max():.6g}.")
     return observed
 
 
@@ -107,13 +119,14 @@ def _names(p: Any) -> list[Any] | None:
 
 def _whole(values: Any, what: str) -> NDArray[np.float64]:
     """Return counts as float64, in which sums and squares do not wrap around."""
-    array = np.asarray(values)
+    array = check_numbers(values, f"{what} must be whole numbers")
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"{what} must be one-dimensional and not empty, got shape {array.shape}.")
     try:
-        numbers = array.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{what} must be whole numbers: {error}.") from error
+        with np.errstate(over="ignore"):  # what overflows is infinite
+            numbers = array.astype(np.float64)
+    except OverflowError as error:
+        raise ValueError(f"{what} must be at most 2^63: {error}.") from error
     if not np.isfinite(numbers).all():
         raise ValueError(f"{what} must be whole numbers, but there are NaN or infinite values.")
     if (numbers != np.floor(numbers)).any():
@@ -126,8 +139,10 @@ def _whole(values: Any, what: str) -> NDArray[np.float64]:
 def _tally(counts: Any, *, samples: bool) -> tuple[list[Any], NDArray[np.float64]]:
     """Return categories and their counts, from draws, a mapping or a Series."""
     if samples:
+        if isinstance(counts, Mapping):
+            raise TypeError("samples=True takes the draws themselves, got a mapping. Are they counts? Leave it out.")
         draws = counts.tolist() if hasattr(counts, "tolist") else list(counts)
-        if any(draw is None or draw != draw for draw in draws):
+        if np.ma.is_masked(counts) or any(draw is None or draw != draw for draw in draws):
             raise ValueError("The samples have missing values.")
         tally = Counter(draws)
         return list(tally), np.fromiter(tally.values(), np.float64, len(tally))
@@ -173,21 +188,48 @@ def _of_callable(
     k = check_positive(k, "k")
     categories, values = _tally(counts, samples=samples)
     seen = values > 0
-    probabilities = np.array([p(c) for c, occurred in zip(categories, seen, strict=True) if occurred], dtype=np.float64)
+    found = [p(category) for category, occurred in zip(categories, seen, strict=True) if occurred]
+    given = check_numbers(found, "p must give numbers")
+    probabilities, tolerance = given.astype(np.float64), sum_tolerance(given)
     values = values[seen]
     if not np.isfinite(probabilities).all() or (probabilities < 0).any() or (probabilities > 1).any():
         raise ValueError("p must give a probability, from 0 to 1, for every category that occurred.")
     positive = probabilities[probabilities > 0]
-    total, inverse_total = float(positive.sum()), float((1 / positive).sum())
-    if total > 1 + SUM_TOLERANCE:
+    total, others = float(positive.sum()), k - len(positive)
+    if total > 1 + tolerance:
         raise ValueError(f"The probabilities of the categories that occurred sum to {total:.10g}, more than 1.")
-    if len(positive) > k:
+    if others < 0:
         raise ValueError(f"{len(positive)} categories occurred, but k is {k}.")
-    # Cauchy and Schwarz: sum 1/p >= k^2, equal where p is uniform.
-    if not inverse_total * (1 - _UNIFORM_SUM) <= inverse_sum < np.inf or inverse_sum < k**2 * (1 - _UNIFORM_SUM):
-        raise ValueError(f"inverse_sum cannot be {inverse_sum:g}: a sum of 1/p over k categories is at least k^2.")
-    unseen = max(0.0, 1 - total)
-    return _checked(Observed(values, probabilities, unseen, _inverse_of_sums(k, float(inverse_sum)), None))
+    if others == 0 and total < 1 - tolerance:
+        raise ValueError(f"All k = {k} categories occurred, but their probabilities sum to {total:.10g}, less than 1.")
+    if others == 0:
+        probabilities, positive = probabilities / total, positive / total
+    unseen = max(0.0, 1 - total) if others > 0 else 0.0
+    _check_inverse_sum(inverse_sum, positive, others, unseen, tolerance)
+    if k == 2 and len(positive) > 0:
+        pair = positive if others == 0 else np.append(positive, _other_of_two(positive[0], inverse_sum))
+        return _checked(Observed(values, probabilities, unseen, inverse_of(pair), pair, tolerance))
+    inverse = _inverse_of_sums(k, float(inverse_sum))
+    return _checked(Observed(values, probabilities, unseen, inverse, None, tolerance))
+
+
+def _check_inverse_sum(
+    inverse_sum: float, positive: NDArray[np.float64], others: int, unseen: float, tolerance: float
+) -> None:
+    """Refuse what no `others` categories, of probability `unseen` together, can add up to."""
+    with np.errstate(over="ignore"):
+        known = float((1 / positive).sum())
+    # Cauchy and Schwarz: equal where p is uniform on the others.
+    least = known + others**2 / (unseen + tolerance)
+    most = known if others == 0 else np.inf
+    if not least * (1 - tolerance) <= inverse_sum <= most * (1 + tolerance) or np.isinf(inverse_sum):
+        limit = "is" if others == 0 else "is at least"
+        raise ValueError(f"inverse_sum cannot be {inverse_sum:g}: with what p gave, the sum of 1/p {limit} {least:g}.")
+
+
+def _other_of_two(p: float, inverse_sum: float) -> float:
+    """Return the probability of the other category, without the rounding of 1 - p where it is small."""
+    return 1 - p if p <= 0.5 else 1 / (inverse_sum - 1 / p)
 
 
 def _inverse_of_sums(k: int, total: float) -> Inverse:

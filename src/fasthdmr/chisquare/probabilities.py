@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from decimal import Decimal
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-# Of the sum of p from 1: what adding up a million probabilities, or reading them from a file, leaves.
-SUM_TOLERANCE = 1e-8
+MOST_DRAWS = 1 << 63
+"""The largest sample: of more, double precision holds too little of a count's deviation from n p."""
 # Of probabilities from each other: rounding of one division.
 UNIFORM_TOLERANCE = 1e-14
 
@@ -34,13 +35,14 @@ def power_law(k: int, alpha: float) -> NDArray[np.float64]:
     array([6., 3., 2.])
     """
     k = check_positive(k, "k")
-    if not (np.isfinite(alpha) and alpha >= 0):
+    check_numbers(alpha, "alpha must be a number")
+    if not 0 <= alpha < np.inf:
         raise ValueError(f"alpha must be a finite number that is not negative, got {alpha!r}.")
-    weights = np.arange(1, k + 1, dtype=np.float64) ** -alpha
+    weights = np.arange(1, k + 1, dtype=np.float64) ** -float(alpha)
     return np.asarray(weights / weights.sum(), dtype=np.float64)
 
 
-def check_positive(value: Any, name: str) -> int:
+def check_positive(value: Any, name: str, most: int | None = None) -> int:
     """Return a positive integer.
 
     Parameters
@@ -48,6 +50,8 @@ def check_positive(value: Any, name: str) -> int:
     value : int
     name : str
         For the error.
+    most : int or None
+        The largest that is taken.
 
     Returns
     -------
@@ -56,13 +60,66 @@ def check_positive(value: Any, name: str) -> int:
     Raises
     ------
     TypeError, ValueError
-        If it is no integer, or not positive.
+        If it is no integer, not positive, or above the largest.
     """
     if not isinstance(value, Integral) or value is True or value is False:
         raise TypeError(f"{name} must be an integer, got {value!r}.")
-    if value < 1:
+    number = int(value)
+    if number < 1:
         raise ValueError(f"{name} must be at least 1, got {value}.")
-    return int(value)
+    if most is not None and number > most:
+        raise ValueError(f"{name} must be at most {most}, got {value}.")
+    return number
+
+
+def check_numbers(values: Any, rule: str) -> NDArray[Any]:
+    """Return real numbers as an array of their own type.
+
+    Parameters
+    ----------
+    values : array-like
+    rule : str
+        What they must be, for the error: "p must be numbers".
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        If some are masked, or no real numbers: text, dates, complex.
+    """
+    if np.ma.is_masked(values):
+        raise ValueError(f"{rule}, but some are masked. Fill them with what they are, or leave them out.")
+    array = np.asarray(values)
+    if array.dtype.kind == "O":
+        strange = [value for value in array.flat if not isinstance(value, Real | Decimal | np.bool_)]
+        if strange:
+            raise ValueError(f"{rule}, got {strange[0]!r}.")
+    elif array.dtype.kind not in "biuf":
+        raise ValueError(f"{rule}, got values of type {array.dtype}.")
+    return array
+
+
+def sum_tolerance(p: NDArray[Any]) -> float:
+    """Return by how much p may miss a sum of 1: the square root of the rounding of its type, as for NumPy's `choice`.
+
+    Parameters
+    ----------
+    p : ndarray
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> f"{sum_tolerance(np.ones(1)):.1e} {sum_tolerance(np.ones(1, np.float32)):.1e}"
+    '1.5e-08 3.5e-04'
+    """
+    narrow = p.dtype if p.dtype in (np.float16, np.float32) else np.float64
+    return float(np.sqrt(np.finfo(narrow).eps, dtype=np.float64))
 
 
 def check_probabilities(p: Any) -> NDArray[np.float64]:
@@ -79,17 +136,19 @@ def check_probabilities(p: Any) -> NDArray[np.float64]:
     Raises
     ------
     ValueError
-        If p is not one-dimensional, empty, has NaN, infinite or negative values, or does not sum to 1.
+        If p is not one-dimensional, empty, has masked, NaN, infinite or negative values, or does not sum to 1.
     """
-    checked = np.asarray(p, dtype=np.float64)
+    given = check_numbers(p, "p must be numbers")
+    with np.errstate(over="ignore"):  # what overflows is infinite
+        checked = given.astype(np.float64)
+        total = checked.sum()
     if checked.ndim != 1 or checked.size == 0:
         raise ValueError(f"p must be one-dimensional and not empty, got shape {checked.shape}.")
     if not np.isfinite(checked).all():
         raise ValueError("p has NaN or infinite values.")
     if (checked < 0).any():
         raise ValueError("p has negative values.")
-    total = checked.sum()
-    if abs(total - 1) > SUM_TOLERANCE:
+    if abs(total - 1) > sum_tolerance(given):
         raise ValueError(f"p must sum to 1, but sums to {total:.10g}. Expected counts? Divide them by their sum.")
     return np.asarray(checked / total, dtype=np.float64)
 

@@ -14,7 +14,7 @@ from scipy import stats
 
 from fasthdmr._progress import progress
 from fasthdmr._threads import n_threads
-from fasthdmr.chisquare.probabilities import check_positive, check_probabilities, is_uniform
+from fasthdmr.chisquare.probabilities import MOST_DRAWS, check_positive, check_probabilities, is_uniform
 
 # Runs are cut into chunks by n and k alone, one random stream each, so that results do not depend on threads.
 _CHUNK_DRAWS = 1 << 21
@@ -23,7 +23,11 @@ _CHUNK_OCCUPANCIES = 1 << 11
 _CHUNK_RUNS = 1 << 16
 # A binomial costs as much as so many draws from the alias table: NumPy's takes 70 to 80 ns there, a draw 1.2 ns.
 _DRAWS_PER_BINOMIAL = 64
-# So much costs a draw that is added to a sample of Poisson counts, or taken back; about sqrt(n) are.
+# NumPy's binomials square deviations in 64 bits, which wrap around at 6 standard deviations of 2^60 draws: above this,
+# here 24 of them, a sample is made of several.
+_MOST_OF_BINOMIAL = 1 << 56
+# So much costs a draw that is added to a sample of Poisson counts, or taken back, and one more for every count that is
+# passed in search of its own, n / k of them; about sqrt(n) draws are.
 _DRAWS_PER_CORRECTION = 6
 # No count of a category is less likely: it would occur once in 1e18 categories.
 _LEAST_OF_POISSON = 2.0**-60
@@ -31,6 +35,8 @@ _LEAST_OF_POISSON = 2.0**-60
 _CELLS_PER_DRAW = 1
 # A draw takes 64 random bits, or 32 where all probabilities are at least this: they are met to 2^-33, 2^-17 of them.
 _LEAST_OF_HALVES = 2.0**-16
+# Of a probability whose inverse is finite; what is less is never drawn, and 0 draws times infinity would be no number.
+_LEAST_OF_INVERSE = 1e-308
 
 Sampler = Callable[[np.random.SeedSequence, int], NDArray[np.float64]]
 
@@ -63,7 +69,7 @@ def simulate(
     p : array-like of shape (k,)
         Probabilities; categories of probability 0 are left out.
     n : int
-        Draws a sample.
+        Draws a sample, at most 2^63.
     n_runs : int
         The number of samples.
     random_state : None, int, RandomState, Generator or SeedSequence
@@ -83,7 +89,7 @@ def simulate(
     >>> found.chi2.shape, bool(found.hdmr.var() < found.chi2.var())
     ((2000,), True)
     """
-    p, n, n_runs = check_probabilities(p), check_positive(n, "n"), check_positive(n_runs, "n_runs")
+    p, n, n_runs = check_probabilities(p), check_positive(n, "n", MOST_DRAWS), check_positive(n_runs, "n_runs")
     p = p[p > 0]
     sample, chunk_runs = _sampler(p, n)
     starts = range(0, n_runs, chunk_runs)
@@ -98,6 +104,25 @@ def simulate(
             parts = list(shown(pool.map(sample, seeds, sizes)))
     chi2, hdmr = np.concatenate(parts, axis=1)
     return Simulation(chi2, hdmr)
+
+
+def cost_of_run(n: int, k: int) -> int:
+    """Return how many draws from the alias table cost as much as a sample does, at most.
+
+    Parameters
+    ----------
+    n, k : int
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> cost_of_run(5000, 2500), cost_of_run(10**6, 10)
+    (5000, 640)
+    """
+    return min(n, _DRAWS_PER_BINOMIAL * k * -(-n // _MOST_OF_BINOMIAL))
 
 
 def uses_binomials(n: int, k: int) -> bool:
@@ -136,8 +161,26 @@ def uses_occupancy(n: int, k: int) -> bool:
     (True, False, False)
     """
     binomials = stats.poisson.isf(1 / k, n / k) + 2  # down to the largest count that any category has
-    cost = _DRAWS_PER_BINOMIAL * binomials + _DRAWS_PER_CORRECTION * np.sqrt(n)
+    cost = _DRAWS_PER_BINOMIAL * binomials + (_DRAWS_PER_CORRECTION + n / k) * n**0.5
     return bool(cost < min(n, _DRAWS_PER_BINOMIAL * k))
+
+
+def rounding(n: int, k: int, n_runs: int) -> tuple[float, float]:
+    """Return how far a simulated statistic may be off by rounding, in itself and as a share of it.
+
+    Sums over draws are of the size of n + k, where n is at most 64 k, and of 1/(n p), which is at most about n_runs in
+    categories that occur; deviations from n p are rounded by eps n p, while their own size is sqrt(n p).
+
+    Parameters
+    ----------
+    n, k, n_runs : int
+
+    Returns
+    -------
+    tuple of float
+    """
+    unit = 64 * float(np.finfo(np.float64).eps)
+    return unit * (_DRAWS_PER_BINOMIAL * k + n**0.5 + n_runs), unit * n**0.5
 
 
 def _sampler(p: NDArray[np.float64], n: int) -> tuple[Sampler, int]:
@@ -151,11 +194,15 @@ def _sampler(p: NDArray[np.float64], n: int) -> tuple[Sampler, int]:
 
 def _by_binomials(p: NDArray[np.float64], n: int, seed: np.random.SeedSequence, n_runs: int) -> NDArray[np.float64]:
     """Return chi2 and hdmr, (2, n_runs)."""
-    counts = np.random.Generator(np.random.PCG64(seed)).multinomial(n, p, size=n_runs).astype(np.float64)
+    rng = np.random.Generator(np.random.PCG64(seed))
+    p = np.sort(p)  # what is left of 1 for the categories that follow has all its digits if the rare ones come first
+    deviations = np.zeros((n_runs, len(p)))
+    for start in range(0, n, _MOST_OF_BINOMIAL):
+        draws = min(_MOST_OF_BINOMIAL, n - start)
+        deviations += rng.multinomial(draws, p, size=n_runs) - draws * p
+    relative = deviations / (n * p)
     # einsum, not BLAS: its bits depend on neither threads nor the number of rows.
-    first = np.einsum("rc,c->r", counts / n - p, 1 / p)
-    counts -= n * p
-    chi2 = np.einsum("rc,rc,c->r", counts, counts, 1 / (n * p))
+    chi2, first = np.einsum("rc,rc->r", deviations, relative), np.einsum("rc->r", relative)
     return np.stack([chi2, chi2 - first])
 
 
@@ -191,7 +238,7 @@ def _by_alias(p: NDArray[np.float64], n: int) -> Sampler:
 
     k = len(p)
     uniform = is_uniform(p)
-    table, inverse = (None, None) if uniform else (_kernels.alias_table(p), 1 / p)
+    table, inverse = (None, None) if uniform else (_kernels.alias_table(p), 1 / np.maximum(p, _LEAST_OF_INVERSE))
     kernel = _kernels.simulate_dense if k <= _CELLS_PER_DRAW * n else _kernels.simulate_sparse
     narrow = bool(p.min() >= _LEAST_OF_HALVES)
     width: type[np.unsignedinteger[Any]] = np.uint16 if n < 1 << 16 else np.uint32

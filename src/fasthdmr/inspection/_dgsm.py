@@ -11,7 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_scalar
 
+from fasthdmr._numbers import as_floats, check_numbers
+from fasthdmr._scale import Deviations, in_units, power_of_two
 from fasthdmr._tables import Table
+from fasthdmr._validation import check_names
 from fasthdmr._weights import check_weights
 from fasthdmr.analytic.base import AnalyticModel
 from fasthdmr.dictionary import Subspace, as_subspace
@@ -103,6 +106,7 @@ def dgsm(
     >>> dgsm(f, subspaces=[0, 1, (0, 1)]).S
     array([0.4, 0.4, 0.2])
     """
+    check_numbers(X, "X")
     rows = None if X is None else check_array(X, dtype=np.float64, input_name="X")
     if rows is None and not isinstance(model, AnalyticModel):
         raise ValueError("X is needed: only the functions in fasthdmr.analytic have a law of their own.")
@@ -113,22 +117,28 @@ def dgsm(
     chosen = [as_subspace(u, names) for u in (range(n_features) if subspaces is None else subspaces)]
     steps: dict[Subspace, Floats] | None = None
     if rows is None:
-        values = np.array([model.derivative_moment(u) for u in chosen])
+        values, scales = np.array([model.derivative_moment(u) for u in chosen]), np.ones(len(chosen))
     else:
         given = {as_subspace(u, names, what="weights"): w for u, w in (weights or {}).items()}
         row_weights = check_weights(sample_weight, X)
         derivative, steps = _derivative(model, X, rows, chosen, step)
-        values = np.array([_mean_square(derivative(u), rows[:, u], given.get(u), row_weights) for u in chosen])
-    total = values.sum()
-    shares = values / total if total > 0 else np.zeros_like(values)
+        found = [_mean_square(derivative(u), rows[:, u], given.get(u), row_weights) for u in chosen]
+        values, scales = np.array(found).reshape(-1, 2).T
+    common = scales[values > 0].max(initial=0.0) or 1.0
+    relative = in_units(values, scales / common)
+    total = relative.sum()
+    shares = relative / total if total > 0 else np.zeros_like(values)
+    values = in_units(values, scales)
     return DGSM(chosen, [" ".join(names[i] for i in u) for u in chosen], values, shares, steps)
 
 
-def _mean_square(derivative: Floats, own: Floats, weight: Any, row_weights: Floats | None) -> float:
-    squares = derivative**2
+def _mean_square(derivative: Floats, own: Floats, weight: Any, row_weights: Floats | None) -> tuple[float, float]:
+    """Return a mean square in units of scale², and the scale."""
+    scale = power_of_two(np.abs(derivative).max())
+    squares = (derivative / scale) ** 2
     if weight is not None:
-        squares = squares * np.broadcast_to(np.asarray(weight(own), dtype=np.float64), squares.shape)
-    return float(np.average(squares, weights=row_weights))
+        squares = squares * np.broadcast_to(as_floats(weight(own), "weights"), squares.shape)
+    return float(np.average(squares, weights=row_weights)), scale
 
 
 def _derivative(
@@ -136,10 +146,12 @@ def _derivative(
 ) -> tuple[Derivative, dict[Subspace, Floats] | None]:
     """Return how to differentiate at the rows, and the steps where that takes differences."""
     if isinstance(model, AnalyticModel):
+        check_names(X, model.feature_names, may_be_unnamed=True)
         return lambda u: model.derivative(u, rows), None
     if step is not None:
         check_scalar(step, "step", (int, float), min_val=0, include_boundaries="neither")
-    output, deviations = Output(model, OUTPUTS), rows.std(axis=0)
+    output, of_rows = Output(model, OUTPUTS), Deviations.of(rows, None)
+    deviations = np.sqrt(of_rows.variance) * of_rows.scale
     scale = np.where(deviations > 0, deviations, np.maximum(np.abs(rows[0]), 1.0))
     half = {
         u: scale[list(u)] * (np.finfo(float).eps ** (1 / (2 + len(u))) if step is None else step) for u in subspaces
@@ -154,8 +166,15 @@ def _derivative(
             if values.ndim > 1:
                 raise ValueError(f"model must have one output, got {values.shape[1]}. Pass a function of X with one.")
             total += np.prod(signs) * values
-        quotient: Floats = total / np.prod(2 * half[u])
-        return quotient
+        with np.errstate(over="ignore"):
+            for width in 2 * half[u]:
+                total /= width
+        if not np.isfinite(total).all():
+            raise ValueError(
+                f"The derivative by the variables {u} overflows: steps of {half[u]} are too small beside the output. "
+                "Multiply these variables by a power of ten."
+            )
+        return total
 
     return difference, half
 

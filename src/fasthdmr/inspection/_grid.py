@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from scipy.stats.mstats import mquantiles
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, check_array
 
-from fasthdmr.dictionary import as_subspace
+from fasthdmr._numbers import as_floats, check_numbers, check_rows_are_there, holds_text
+from fasthdmr._validation import check_names, column_names
+from fasthdmr.dictionary import as_subspace, as_variables
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,10 @@ class GridOptions:
         if grid_resolution <= 1:
             raise ValueError("'grid_resolution' must be strictly greater than 1.")
         names = _names(X, feature_names)
-        given = {_number(key, names, "custom_values"): _custom(v) for key, v in (custom_values or {}).items()}
+        given = {}
+        for key, values in (custom_values or {}).items():
+            (number,) = as_variables([key], names, what="custom_values")
+            given[number] = _custom(values, key)
         return cls(names, _categorical(categorical_features, names), percentiles, grid_resolution, given)
 
     def subspace(self, features: Any) -> tuple[int, ...]:
@@ -57,14 +63,16 @@ class GridOptions:
             features = np.flatnonzero(features).tolist()
         if not features:
             raise ValueError("features must name at least one variable.")
-        as_subspace(features, self.names, what="features")
-        return tuple(_number(feature, self.names, "features") for feature in features)
+        return as_variables(features, self.names, what="features")
 
     def values(self, X: Any, column: int) -> NDArray[Any]:
         """Return the values of the grid along one variable: without missing ones, each once, rising."""
+        own = _safe_indexing(X, column, axis=1)
         if column in self.custom:
-            return self.custom[column]
-        values = as_numbers(_safe_indexing(X, column, axis=1), keep=column in self.categorical)
+            given = self.custom[column]
+            check_numbers(given, f"custom_values of {self.names[column]!r}", labels=holds_text(own))
+            return given
+        values = as_numbers(own, f"The column {self.names[column]!r}", keep=column in self.categorical)
         uniques: NDArray[Any] = np.unique(values[_present(values)])
         if len(uniques) == 0:
             raise ValueError(f"The column {self.names[column]!r} has no values that are not missing.")
@@ -74,22 +82,45 @@ class GridOptions:
         return np.unique(np.linspace(low, high, num=self.resolution))
 
 
-def as_numbers(values: Any, *, keep: bool = False) -> NDArray[Any]:
-    """Return a column as float64 where it holds numbers; of categories, if they are kept, as it is.
+def as_table(X: Any) -> Any:
+    """Return rows with columns that can be set: a data frame or array as it is, lists as an array.
+
+    Raises
+    ------
+    TypeError
+        If X is sparse, or a query that has not been run.
 
     Examples
     --------
-    >>> as_numbers([1, 2])
+    >>> as_table([[1, 2]])
+    array([[1, 2]])
+    """
+    if issparse(X):
+        raise TypeError("Sparse X is not supported: a grid sets whole columns. Pass X.toarray().")
+    check_rows_are_there(X, "X")
+    if hasattr(X, "__array__"):
+        return X
+    return check_array(X, dtype=None, ensure_all_finite="allow-nan", input_name="X")
+
+
+def as_numbers(values: Any, what: str, *, keep: bool = False) -> NDArray[Any]:
+    """Return a column as float64 where it holds numbers, as it is where it holds text; categories are kept if asked.
+
+    Examples
+    --------
+    >>> as_numbers([1, 2], "x")
     array([1., 2.])
-    >>> as_numbers(["a", "b"])
+    >>> as_numbers(["a", "b"], "x")
     array(['a', 'b'], dtype=object)
     """
+    if not keep:
+        check_numbers(values, what, labels=True)
     array = np.asarray(values)
     if keep or array.dtype.kind in "SU":
         return array if array.dtype.kind in "biuf" else array.astype(object)
     if array.dtype.kind == "O" and any(isinstance(value, str) for value in array):
         return array
-    return array.astype(np.float64)
+    return as_floats(values, what)
 
 
 def _present(values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -113,15 +144,13 @@ def _names(X: Any, feature_names: Sequence[str] | None) -> tuple[str, ...]:
         raise ValueError(f"feature_names has {len(names)} names, but X has {n_features} columns.")
     if len(set(names)) != len(names):
         raise ValueError("feature_names should not contain duplicates.")
+    if set(names) == set(column_names(X) or ()):
+        check_names(X, names, during="this call, as feature_names")
     return names
 
 
-def _number(feature: Any, names: Sequence[str], what: str) -> int:
-    return as_subspace(feature, names, what=what)[0]
-
-
-def _custom(values: Any) -> NDArray[Any]:
-    array = as_numbers(values)
+def _custom(values: Any, feature: Any) -> NDArray[Any]:
+    array = as_numbers(values, f"custom_values of {feature!r}")
     if array.ndim != 1 or array.size == 0:
         raise ValueError(
             f"custom_values must be one-dimensional arrays that are not empty, got one of shape {array.shape}."

@@ -9,18 +9,18 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.base import is_regressor
-from sklearn.utils import Bunch, _safe_indexing, check_array
+from sklearn.utils import Bunch, _safe_indexing
 
 from fasthdmr import _core
+from fasthdmr._numbers import as_floats, check_numbers
 from fasthdmr._threads import n_threads
 from fasthdmr._validation import check_rows
 from fasthdmr._weights import check_weights
 from fasthdmr.forest import Forest
 from fasthdmr.hdmr import HDMR, OUTPUTS, Output
 from fasthdmr.inspection._brute import brute_average
-from fasthdmr.inspection._grid import GridOptions, as_numbers
+from fasthdmr.inspection._grid import GridOptions, as_table
 from fasthdmr.loaders import load_forest
 from fasthdmr.spans import default_size, informative_rows
 
@@ -201,10 +201,7 @@ def partial_dependences(
     """
     if kind not in ("marginal", "conditional"):
         raise ValueError(f"kind must be 'marginal' or 'conditional', got {kind!r}.")
-    if issparse(X):
-        raise TypeError("Sparse X is not supported: a grid sets whole columns. Pass X.toarray().")
-    if not hasattr(X, "__array__"):
-        X = check_array(X, dtype=None, ensure_all_finite="allow-nan", input_name="X")
+    X = as_table(X)
     output = Output(model, _methods(model, response_method))
     weights = check_weights(sample_weight, X)
     options = GridOptions.of(
@@ -254,6 +251,8 @@ def _marginal(
 ) -> list[Floats]:
     """Average by trees where the output is a sum of them, else by brute force."""
     forest = _forest_of(output)
+    if forest is not None:
+        check_numbers(X, "X")
     fast = [u for u in sets if forest is not None and _is_fast(u, grid)]
     averages: dict[Columns, Floats] = {}
     if forest is not None and fast:
@@ -321,7 +320,9 @@ def _conditional(
     values = output(X)
     averages = []
     for u in sets:
-        columns = np.column_stack([as_numbers(_safe_indexing(X, column, axis=1)) for column in u])
+        columns = np.column_stack(
+            [as_floats(_safe_indexing(X, column, axis=1), f"Column {column} of X") for column in u]
+        )
         points = np.array(list(product(*(grid[column] for column in u))))
         # Rows with the same values of u differ in what the others do: they all count, as often as the output differs.
         n_rows = informative_rows(np.column_stack([columns, values]), weights)

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from scipy.interpolate import RegularGridInterpolator
 from sklearn.utils import _safe_indexing
 
+from fasthdmr._numbers import as_floats
+from fasthdmr._scale import Deviations, in_units
 from fasthdmr._weights import check_weights
 from fasthdmr.hdmr import OUTPUTS, Output
-from fasthdmr.inspection._grid import GridOptions
+from fasthdmr.inspection._grid import GridOptions, as_table
 from fasthdmr.inspection._partial_dependence import Kind, partial_dependences
 from fasthdmr.sensitivity import Sensitivity
 
@@ -77,6 +79,7 @@ def pd_sensitivity(
     >>> pd_sensitivity(lambda X: X[:, 0] + 2 * X[:, 1], X).Sa.round(1)
     array([0.2, 0.8])
     """
+    X = as_table(X)
     output, weights = Output(model, OUTPUTS), check_weights(sample_weight, X)
     values = output(X)
     if values.ndim > 1:
@@ -96,19 +99,20 @@ def pd_sensitivity(
         model, X, subspaces, kind=kind, sample_weight=weights, custom_values=grid, n_jobs=n_jobs
     )
     at_rows = np.column_stack([_interpolated(curve, X, u) for curve, u in zip(curves, subspaces, strict=True)])
-    mean = np.average(values, weights=weights)
-    offsets = np.average(at_rows, axis=0, weights=weights) if centred else mean
-    at_rows -= offsets
-    variance = float(np.average((values - mean) ** 2, weights=weights))
+    deviations = Deviations.of(values[:, None], weights)
+    scale, variance = float(deviations.scale[0]), float(deviations.variance[0])
+    at_rows -= np.average(at_rows, axis=0, weights=weights) if centred else deviations.mean
+    at_rows /= scale
     products = at_rows.T @ (at_rows if weights is None else at_rows * weights[:, None])
     products /= (len(at_rows) if weights is None else weights.sum()) * (variance if variance > 0 else np.inf)
     S = products.sum(axis=1)
-    return Sensitivity(subspaces, np.diag(products).copy(), S, float(1 - S.sum()), variance, options.names)
+    reported = float(in_units(variance, scale))
+    return Sensitivity(subspaces, np.diag(products).copy(), S, float(1 - S.sum()), reported, options.names)
 
 
 def _grid(X: Any, column: int, count: int) -> Floats:
     """Return values of a column to interpolate between: quantiles for where rows are, even steps for the tails."""
-    values = np.asarray(_safe_indexing(X, column, axis=1), dtype=np.float64)
+    values = _column(X, column)
     if np.isnan(values).any():
         raise ValueError(f"X contains NaN in column {column}, where the curve has no value. Leave such rows out.")
     distinct = np.unique(values)
@@ -119,9 +123,13 @@ def _grid(X: Any, column: int, count: int) -> Floats:
     return np.unique(np.concatenate([quantiles, steps]))
 
 
+def _column(X: Any, column: int) -> Floats:
+    return as_floats(_safe_indexing(X, column, axis=1), f"Column {column} of X")
+
+
 def _interpolated(curve: Any, X: Any, u: tuple[int, ...]) -> Floats:
     """Return the partial dependence at the rows: linear between the points of its grid."""
-    columns = np.column_stack([np.asarray(_safe_indexing(X, i, axis=1), dtype=np.float64) for i in u])
+    columns = np.column_stack([_column(X, i) for i in u])
     axes = [k for k, values in enumerate(curve.grid_values) if len(values) > 1]
     average = curve.average[0].squeeze(axis=tuple(k for k in range(len(u)) if k not in axes))
     if not axes:

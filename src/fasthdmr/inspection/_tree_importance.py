@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from fasthdmr._scale import power_of_two
 from fasthdmr.forest import Forest
 from fasthdmr.loaders.registry import read
 from fasthdmr.loaders.trees import Trees
@@ -89,7 +90,8 @@ class _Splits:
         left, right = root + trees.left[inner], root + trees.right[inner]
         self.share: Floats = weight[inner] / total
         if trees.impurity is None:
-            gap = np.sum((trees.value[left] - trees.value[right]) ** 2, axis=1)
+            value = trees.value / power_of_two(np.abs(trees.value).max(initial=0.0))  # importances are shares
+            gap = np.sum((value[left] - value[right]) ** 2, axis=1)
             self.decrease: Floats = weight[left] * weight[right] / weight[inner] * gap / total
         else:
             mass = weight * trees.impurity()

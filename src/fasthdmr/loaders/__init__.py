@@ -40,7 +40,7 @@ def load_forest(model: Any) -> Forest:
     ValueError
         If the model is more than its trees: a gradient boosting with an `init` that is not constant, a
         pipeline that transforms its input, a `VotingRegressor` with members that are not tree models; and for
-        a search without refit.
+        a search without refit. If its trees have no nodes, or other targets or classes than the model.
     sklearn.exceptions.NotFittedError
         If the model is not fitted (a ValueError too).
 

@@ -26,6 +26,10 @@ _FIELDS = {
     "weighted_n_node_samples": ("weighted_n_node_samples", np.float64),
 }
 _BATCH = 1 << 14  # nodes copied at a time: few calls for many small trees, no second copy of large ones
+_INCONSISTENT = (
+    "The trees of this {} do not fit together: {}. With warm_start=True it was fitted to other targets or classes "
+    "than before; fit it anew."
+)
 
 LeafValues = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
@@ -49,10 +53,15 @@ def read_boosting(model: Any) -> Trees:
     stages, n_outputs = model.estimators_.shape
     # The model's own first prediction; any row will do, since it is constant.
     offset = model._raw_predict_init(np.zeros((1, model.n_features_in_), dtype=np.float32))[0]
+    if len(offset) != n_outputs:
+        raise ValueError(
+            _INCONSISTENT.format(type(model).__name__, f"{n_outputs} trees a stage for {len(offset)} outputs")
+        )
     return _trees(
         model,
         model.estimators_.ravel().tolist(),
         _scaled(float(model.learning_rate)),
+        shape=(1, 1),
         tree_output=np.tile(np.arange(n_outputs), stages),
         offset=np.asarray(offset, dtype=np.float64),
         allow_nan=bool(get_tags(model).input_tags.allow_nan),
@@ -79,15 +88,18 @@ def _averaged(model: Any, members: list[Any]) -> Trees:
     weight = 1.0 / len(members)
     if is_classifier(model):
         classes = [model.classes_] if model.n_outputs_ == 1 else model.classes_
-        leaf_values = _probabilities([len(labels) for labels in classes], weight)
+        n_classes = [len(labels) for labels in classes]
+        leaf_values = _probabilities(n_classes, weight)
         names = _class_names(classes)
     else:
+        n_classes = [1]
         leaf_values = _scaled(weight)
         names = [f"y{k}" for k in range(model.n_outputs_)]
     return _trees(
         model,
         members,
         leaf_values,
+        shape=(model.n_outputs_, max(n_classes)),
         tree_output=np.zeros(len(members)),
         offset=np.zeros(len(names)),
         # What the model itself asks before it predicts: it depends on splitter, criterion and version.
@@ -130,20 +142,26 @@ def _trees(
     members: list[Any],
     leaf_values: LeafValues,
     *,
+    shape: tuple[int, int],
     tree_output: NDArray[Any],
     offset: NDArray[np.float64],
     allow_nan: bool,
     output_names: tuple[str, ...] | None,
 ) -> Trees:
-    """Copy the nodes of the members' trees, end to end."""
+    """Copy the nodes of the members' trees, whose leaf values have a shape (targets, classes), end to end."""
     trees, tree_offsets = _core.grown_trees(members)
+    _refuse_empty(model, tree_offsets)
     n_nodes = int(tree_offsets[-1])
-    width = offset.size if trees[0].value[0].size > 1 else 1
+    width = offset.size if np.prod(shape) > 1 else 1
     fields: dict[str, NDArray[Any]] = {name: np.empty(n_nodes, dtype) for name, (_, dtype) in _FIELDS.items()}
     value = np.empty((n_nodes, width))
     for start, stop in _batches(tree_offsets):
-        rows = slice(tree_offsets[start], tree_offsets[stop])
-        raw = _copy_nodes(trees[start:stop], {name: array[rows] for name, array in fields.items()})
+        rows = slice(int(tree_offsets[start]), int(tree_offsets[stop]))
+        raw = np.empty((rows.stop - rows.start, *shape))
+        try:
+            _copy_nodes(trees[start:stop], {name: array[rows] for name, array in fields.items()}, raw)
+        except ValueError as error:
+            raise ValueError(_INCONSISTENT.format(type(model).__name__, _first_other(trees, shape))) from error
         value[rows] = leaf_values(raw)
     _turn_nan_thresholds(fields)
     names = getattr(model, "feature_names_in_", None)
@@ -163,7 +181,27 @@ def _trees(
         allow_nan=allow_nan,
         feature_names=None if names is None else tuple(map(str, names)),
         output_names=output_names,
+        is_classifier=hasattr(model, "classes_"),
     )
+
+
+def _first_other(trees: list[Any], shape: tuple[int, int]) -> str:
+    """Say what the first tree has whose leaf values are not of a shape (targets, classes)."""
+    shapes = [tuple(tree.value.shape[1:]) for tree in trees]
+    other = next((k for k, found in enumerate(shapes) if found != shape), None)
+    if other is None:
+        return "their records are of another kind than those of this version of scikit-learn"
+    return f"tree {other} has values of shape {shapes[other]} (targets, classes), and the model {shape}"
+
+
+def _refuse_empty(model: Any, tree_offsets: NDArray[np.int64]) -> None:
+    """Refuse trees without a root, such as those of a fit that was broken off."""
+    empty = np.flatnonzero(np.diff(tree_offsets) == 0)
+    if empty.size:
+        raise ValueError(
+            f"Tree {empty[0]} of this {type(model).__name__} has no nodes (node_count=0), not even a root: its fit was "
+            "not completed, or its file is damaged. Fit it anew."
+        )
 
 
 def _turn_nan_thresholds(fields: dict[str, NDArray[Any]]) -> None:
@@ -186,8 +224,8 @@ def _batches(tree_offsets: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     yield from pairwise(edges)
 
 
-def _copy_nodes(trees: list[Any], fields: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
-    """Fill the fields with the nodes of some trees, end to end, and return their values (M, targets, classes).
+def _copy_nodes(trees: list[Any], fields: dict[str, NDArray[Any]], raw: NDArray[np.float64]) -> None:
+    """Fill the fields with the nodes of some trees, end to end, and `raw` with their values (M, targets, classes).
 
     A tree's state for pickling shows its arrays without a copy; the public properties, one array a call, are
     for versions that lay them out differently.
@@ -195,9 +233,7 @@ def _copy_nodes(trees: list[Any], fields: dict[str, NDArray[Any]]) -> NDArray[np
     first = trees[0].__getstate__()
     known = first["nodes"].dtype.fields or {}
     is_known = all(name in known and known[name][0] == array.dtype for name, array in fields.items())
-    raw = np.empty((len(fields["threshold"]), *first["values"].shape[1:]))
     _core.copy_states(trees, [(known[name][1], array) for name, array in fields.items() if is_known], raw)
     if not is_known:
         for name, array in fields.items():
             np.concatenate([getattr(tree, _FIELDS[name][0]) for tree in trees], out=array, casting="same_kind")
-    return raw

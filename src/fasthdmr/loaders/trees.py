@@ -34,6 +34,7 @@ class Trees:
     allow_nan: bool = False
     feature_names: tuple[str, ...] | None = None
     output_names: tuple[str, ...] | None = None
+    is_classifier: bool = False
 
     @classmethod
     def of(cls, forest: Forest) -> Trees:
@@ -69,6 +70,7 @@ class Trees:
             allow_nan=self.allow_nan,
             feature_names=self.feature_names,
             output_names=self.output_names,
+            is_classifier=self.is_classifier,
         )
 
 

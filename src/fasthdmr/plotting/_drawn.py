@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fasthdmr._cached import cached_property
 from fasthdmr.plotting._shared import level_name
 from fasthdmr.sample import Sample
 
@@ -107,21 +107,22 @@ class Drawn:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the variables."""
-        names: tuple[str, ...] = self.component.names
-        return names
+        return tuple(variable.name for variable in self.variables)
 
     @cached_property
     def variables(self) -> list[Variable]:
-        """The variables, in the order of the subspace."""
+        """The variables, in the order in which the component takes them."""
         component = self.component
         sample = getattr(getattr(component, "_source", None), "sample", None)
         if not isinstance(sample, Sample) or np.isinf(sample.n_effective):  # there is a law, and no rows
             sample = Sample(np.empty((0, max(component.subspace) + 1)), np.empty(0))
         present = sample.weights > 0
-        return [
+        variables = [
             _variable(name, bounds, sample.rows[present, i], sample.weights[present])
             for i, name, bounds in zip(component.subspace, component.names, component.bounds, strict=True)
         ]
+        order = getattr(component, "_order", range(len(variables)))
+        return [variables[k] for k in np.argsort(order)]
 
     def values(self, points: Floats) -> Floats:
         """Return the component at points, (N,)."""

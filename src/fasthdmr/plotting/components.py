@@ -103,7 +103,8 @@ class ComponentDisplay:
         estimator : TreeHDMR, HDMR, KernelHDMR or function of `fasthdmr.analytic`
             Estimators fitted.
         subspaces : sequence of int, str, or tuple of int or str
-            By index, such as ``[(0,), (0, 2)]``, or by name: ``["MedInc", ("Latitude", "Longitude")]``.
+            By index, such as ``[(0,), (0, 2)]``, or by name: ``["MedInc", ("Latitude", "Longitude")]``, of which the
+            first is drawn from left to right.
         output : int or str, optional
             Index or name of the output; needed where there are several.
         kind : {"map", "surface"}, default="map"

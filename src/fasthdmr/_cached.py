@@ -1,0 +1,36 @@
+"""Values that are worked out when they are first asked for, and kept."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Self, TypeVar, overload
+
+T = TypeVar("T")
+
+
+class cached_property(functools.cached_property[T]):
+    """A `functools.cached_property` that holds no lock, as from Python 3.12 on.
+
+    Before, one lock of all instances is held while a value is worked out, and a child forked meanwhile waits for it for
+    ever. Two threads may work out a value at the same time here; both get the one that was there first.
+
+    Examples
+    --------
+    >>> class Data:
+    ...     @cached_property
+    ...     def rows(self):
+    ...         return [1, 2]
+    >>> data = Data()
+    >>> data.rows is data.rows
+    True
+    """
+
+    @overload
+    def __get__(self, instance: None, owner: type[Any] | None = None) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> T: ...
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> Self | T:
+        if instance is None:
+            return self
+        value: T = instance.__dict__.setdefault(self.func.__name__, self.func(instance))
+        return value

@@ -1,0 +1,127 @@
+"""Output files that are whole: written beside their places, and moved there when all of them are complete."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+def check_target(path: Path) -> None:
+    """Find out, before the work begins, whether a file can be written.
+
+    Parameters
+    ----------
+    path : Path
+        The file; it need not exist, nor do its directories. Nothing is created.
+
+    Raises
+    ------
+    OSError
+        If it cannot; the error names the path.
+    """
+    with _named(path):
+        if path.is_dir():
+            raise _error(errno.EISDIR, path)
+        if _is_special(path):
+            return
+        if path.exists():
+            path.open("ab").close()
+        nearest = next(parent for parent in path.parents if parent.exists())
+    if not nearest.is_dir():
+        raise _error(errno.EEXIST, nearest)
+    with _named(path), tempfile.TemporaryFile(dir=nearest):
+        pass
+
+
+def write_files(contents: Mapping[Path, bytes]) -> None:
+    """Write files: all of them, or none where one fails, as on a full disk. What was there before stays then.
+
+    Parameters
+    ----------
+    contents : mapping of Path to bytes
+        Directories are made. Devices and pipes are written to directly.
+
+    Raises
+    ------
+    OSError
+        If one cannot be written; the error names its path.
+    """
+    unfinished: dict[Path, Path] = {}
+    try:
+        for path, content in contents.items():
+            if not _is_special(path):
+                with _named(path):
+                    _write_beside(path, content, unfinished)
+        for path, content in contents.items():
+            with _named(path):
+                if path in unfinished:
+                    unfinished[path].replace(_place(path))
+                else:
+                    path.write_bytes(content)
+    finally:
+        for temporary in unfinished.values():
+            temporary.unlink(missing_ok=True)
+
+
+def drawn(figure: Any, kind: str, **options: Any) -> bytes:
+    """Return what the file of a matplotlib figure holds.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    kind : str
+        Of the file: "png", "svg".
+    **options
+        Of ``savefig``.
+
+    Returns
+    -------
+    bytes
+    """
+    content = io.BytesIO()
+    figure.savefig(content, format=kind, **options)
+    return content.getvalue()
+
+
+def _write_beside(path: Path, content: bytes, unfinished: dict[Path, Path]) -> None:
+    """Write a temporary file in the directory of another, and note it before there is anything to clean up."""
+    place = _place(path)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    unfinished[path] = place.with_name(f".{secrets.token_hex(8)}.unfinished")
+    with unfinished[path].open("xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())  # some file systems say only now that they are full
+    if place.exists():
+        shutil.copymode(place, unfinished[path])
+
+
+def _place(path: Path) -> Path:
+    """Return where a file lies: a link stays a link, to the new file."""
+    return Path(os.path.realpath(path))
+
+
+def _is_special(path: Path) -> bool:
+    """Return whether this is a device or a pipe, such as /dev/stdout, in whose place no file must be put."""
+    return path.exists() and not path.is_file()
+
+
+def _error(number: int, path: Path) -> OSError:
+    return OSError(number, os.strerror(number), str(path))
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Let an error name the file that was asked for, not the temporary one."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error

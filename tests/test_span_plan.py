@@ -1,0 +1,49 @@
+"""Which pairs are kept: screened on some rows, with their weights."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestRegressor
+from tolerance import assert_close
+
+from fasthdmr import HDMR, TreeHDMR, hdmr, span_plan, tree_hdmr
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(120, 4))
+Y = np.prod(1 + X, axis=1)
+WEIGHTS = RNG.integers(0, 4, size=120).astype(float)
+PAIRS = [(0, 1), (0, 3), (2, 3)]
+
+
+def test_weights_are_repetitions_of_rows():
+    repeated = np.repeat(np.arange(120), WEIGHTS.astype(int))
+    values = np.column_stack([Y, X[:, 0] * X[:, 3]])
+    found = span_plan.screen_pairs(X, WEIGHTS, values, PAIRS, 3)
+    assert_close(found, span_plan.screen_pairs(X[repeated], None, values[repeated], PAIRS, 3), 1e-9)
+
+
+MODELS = [
+    (hdmr, lambda: HDMR()),
+    (tree_hdmr, lambda: TreeHDMR(RandomForestRegressor(10, random_state=0).fit(X, Y))),
+]
+
+
+@pytest.mark.parametrize(("module", "make"), MODELS, ids=["HDMR", "TreeHDMR"])
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
+def test_every_so_many_rows_are_screened(module, make, weights, monkeypatch):
+    monkeypatch.setattr(span_plan, "_SCREENED_ROWS", 40)
+    calls = []
+
+    def screen(*arguments):
+        calls.append(arguments)
+        return span_plan.screen_pairs(*arguments)
+
+    monkeypatch.setattr(module, "screen_pairs", screen)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*pairs of variables are left out")
+        model = make().fit(X, Y, sample_weight=weights)
+    rows, own, values, *_ = calls[0]
+    assert np.array_equal(rows, X[::3])
+    assert own is None if weights is None else np.array_equal(own, weights[::3])
+    assert_close(values[:, 0], Y[::3] if module is hdmr else model.estimators_[0].predict(X[::3]), 1e-9)
