@@ -3,6 +3,7 @@
 #include "dictionary.hpp"
 #include "drafts.hpp"
 #include "moments.hpp"
+#include "released.hpp"
 #include "results.hpp"
 
 namespace fasthdmr {
@@ -43,7 +44,7 @@ py::array_t<double> triangle_array(const Dictionary& dictionary, index rows, con
     const std::int64_t* fold_of_row = fold ? vector(*fold, rows, "fold") : nullptr;
     std::vector<Triangle> result;
     {
-        py::gil_scoped_release release;
+        const Released released;
         if (n_folds > 1) {
             const Folds folds = fold_of_row ? Folds(fold_of_row, rows, n_folds) : Folds(rows, n_folds);
             result = triangles(dictionary, sample, folds.parts, n_threads);
@@ -81,7 +82,7 @@ py::array_t<double> merge_triangles(const py::array_t<double>& stack) {
         parts.push_back(std::move(part));
     }
     {
-        py::gil_scoped_release release;
+        const Released released;
         for (index k = 1; k < count; ++k) parts[0].merge(std::move(parts[k]));
         parts[0].fix_signs();
     }
@@ -103,11 +104,11 @@ void bind_dictionary(py::module_& m) {
     py::class_<Drafts>(m, "Drafts")
         .def(py::init<>())
         .def("add", &Drafts::add, py::arg("columns"))
-        .def("finish", &Drafts::finish, py::call_guard<py::gil_scoped_release>());
+        .def("finish", &Drafts::finish, py::call_guard<Released>());
     py::classh<TreeColumns>(m, "TreeColumns")
         .def(py::init([](std::vector<std::shared_ptr<ForestColumns>> forests, int n_threads) {
                  if (forests.empty()) throw Error("no forests");
-                 py::gil_scoped_release release;
+                 const Released released;
                  return std::make_shared<TreeColumns>(std::move(forests), n_threads);
              }),
              py::arg("forests"), py::arg("n_threads"))

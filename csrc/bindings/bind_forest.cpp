@@ -4,6 +4,7 @@
 #include "forest.hpp"
 #include "node_features.hpp"
 #include "pybind.hpp"
+#include "released.hpp"
 
 namespace fasthdmr {
 
@@ -25,7 +26,7 @@ std::shared_ptr<const Forest> make_forest(index n_features, index n_outputs, con
                             vector(value, n_nodes * value.shape(1), "value"),
                             vector(tree_output, n_trees, "tree_output"), vector(offset, n_outputs, "offset"),
                             vector(weight, n_nodes, "weight")};
-    py::gil_scoped_release release;
+    const Released released;
     return std::make_shared<const Forest>(arrays);
 }
 
@@ -83,7 +84,7 @@ py::array_t<double> evaluate(const Evaluator& evaluator, const py::array& x, int
     const Table table = as_table(x, evaluator.forest().n_features());
     auto out = column_major(table.rows, evaluator.columns());
     double* data = out.mutable_data();
-    py::gil_scoped_release release;
+    const Released released;
     evaluator.evaluate(table, data, n_threads);
     return out;
 }
@@ -92,7 +93,7 @@ template <class Kind>
 void bind_evaluator(py::module_& m, const char* name) {
     py::classh<Kind>(m, name)
         .def(py::init([](std::shared_ptr<Forest> forest, int n_threads, std::uint64_t table_bytes) {
-                 py::gil_scoped_release release;
+                 const Released released;
                  return std::make_shared<Kind>(std::move(forest), n_threads, table_bytes);
              }),
              py::arg("forest"), py::arg("n_threads"), py::arg("table_bytes") = kTableBytes)

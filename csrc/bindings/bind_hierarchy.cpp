@@ -1,3 +1,4 @@
+#include "released.hpp"
 #include "results.hpp"
 
 namespace fasthdmr {
@@ -20,7 +21,7 @@ py::dict top_down_arrays(const FortranDoubles& r, const std::vector<Subspace>& s
     Decomposition result;
     index rank = 0;
     {
-        py::gil_scoped_release release;
+        const Released released;
         result = top_down(measure, beta_, n_threads);
         rank = measure.columns.rank();
     }
@@ -37,7 +38,7 @@ py::tuple a_and_nu(const FortranDoubles& r, const std::vector<Subspace>& subspac
     py::array_t<double> nu(measure.p);
     double *a_ = a.mutable_data(), *nu_ = nu.mutable_data();
     {
-        py::gil_scoped_release release;
+        const Released released;
         eta_matrix(measure, a_, n_threads);
         solve_nu(measure, a_, beta_, nu_);
     }

@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "cholesky.hpp"
+#include "interruption.hpp"
 #include "lapack.hpp"
+#include "pivoted_qr.hpp"
 
 namespace fasthdmr {
 
@@ -16,6 +18,7 @@ constexpr double kEmpty = 1e-10;
 // into empty directions: steps end when what is left is rounding or too weak to be solved.
 constexpr double kWeak = 1e-6, kDone = 1e-14, kSlow = 0.8;
 constexpr int kSteps = 40;
+constexpr index kMostEigenvalues = 1024;  // of one call: a tenth of a second
 
 double largest(const std::vector<double>& v) {
     double result = 0.0;
@@ -88,6 +91,7 @@ std::vector<double> Gram::by_cholesky(const std::vector<double>& b) const {
     const double size = largest(left);
     double before = 2 * size / kSlow, now = size;
     for (int step = 0; step < kSteps && now > kDone * size && now < kSlow * before; ++step) {
+        poll();
         std::vector<double> change = left;
         solve_factored(factor_.data(), n_, change.data());
         for (index i = 0; i < n_; ++i) x[i] += change[i];
@@ -104,6 +108,8 @@ std::vector<double> Gram::by_cholesky(const std::vector<double>& b) const {
 
 index rank_of(Buffer<double> g, index n, double tolerance) {
     scale_to_unit(g, n);
+    // A tridiagonalisation cannot be broken off; the pivots of a QR tell as much of a matrix that is not small.
+    if (n > kMostEigenvalues) return PivotedQr(std::move(g), n, n).rank(tolerance);
     const std::vector<double> values = eigen(g, n, false);
     return std::count_if(values.begin(), values.end(), [&](double v) { return v > tolerance; });
 }
