@@ -38,6 +38,7 @@ py::tuple get_state(const Forest& f) {
     Bytes missing_left(n_nodes);
     for (index t = 0; t <= f.n_trees(); ++t) tree_offsets.mutable_at(t) = f.tree_begin(t);
     for (index t = 0, k = 0; t < f.n_trees(); ++t) {
+        check_signals();
         tree_output.mutable_at(t) = f.tree_output(t);
         for (index m = 0; m < f.tree_size(t); ++m, ++k) {
             const Node& node = f.tree(t)[m];
@@ -66,7 +67,7 @@ std::shared_ptr<const Forest> set_state(const py::tuple& s) {
 py::list groups(const Forest& forest) {
     py::list result;
     for (index output = 0; output < forest.n_outputs(); ++output)
-        for (const Group& group : group_trees(forest, output))
+        for (const Group& group : without_gil([&] { return group_trees(forest, output); }))
             result.append(py::make_tuple(output, to_tuple(group.subspace), to_array(group.trees)));
     return result;
 }
@@ -75,7 +76,8 @@ py::list node_groups(const Forest& forest) {
     py::list result;
     for (index output = 0; output < forest.n_outputs(); ++output) {
         if (!trees_of(forest, output).empty()) result.append(py::make_tuple(output, py::tuple()));
-        for (const Subspace& u : group_nodes(forest, output).subspaces) result.append(py::make_tuple(output, to_tuple(u)));
+        for (const Subspace& u : without_gil([&] { return group_nodes(forest, output).subspaces; }))
+            result.append(py::make_tuple(output, to_tuple(u)));
     }
     return result;
 }
@@ -127,7 +129,10 @@ void bind_forest(py::module_& m) {
         .def_property_readonly("n_outputs", &Forest::n_outputs)
         .def_property_readonly("offset", [](const Forest& f) { return to_array(f.offset()); })
         .def("groups", &groups)
-        .def("touched", [](const Forest& f, index order) { return to_list(touched_subspaces(f, order)); }, py::arg("order"))
+        .def(
+            "touched",
+            [](const Forest& f, index order) { return to_list(without_gil([&] { return touched_subspaces(f, order); })); },
+            py::arg("order"))
         .def("node_groups", &node_groups)
         .def(py::pickle(&get_state, [](const py::tuple& s) { return std::const_pointer_cast<Forest>(set_state(s)); }));
     bind_evaluator<Prediction>(m, "Prediction");

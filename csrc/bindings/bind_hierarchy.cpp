@@ -1,3 +1,4 @@
+#include "pivoted_qr.hpp"
 #include "released.hpp"
 #include "results.hpp"
 
@@ -7,21 +8,25 @@ namespace {
 
 using FortranDoubles = py::array_t<double, py::array::f_style>;
 
-Measure as_measure(const FortranDoubles& r, const std::vector<Subspace>& subspaces, const Integers& column_subspace,
-                   double tolerance) {
+index size_of(const FortranDoubles& r) {
     if (r.ndim() != 2 || r.shape(0) != r.shape(1) || r.shape(0) < 1) throw Error("the triangle must be square");
-    const std::vector<index> labels(column_subspace.data(), column_subspace.data() + column_subspace.size());
-    return make_measure(r.data(), r.shape(0), subspaces, labels, tolerance);
+    return r.shape(0);
+}
+
+std::vector<index> as_labels(const Integers& column_subspace) {
+    return {column_subspace.data(), column_subspace.data() + column_subspace.size()};
 }
 
 py::dict top_down_arrays(const FortranDoubles& r, const std::vector<Subspace>& subspaces, const Integers& column_subspace,
                          const Doubles& beta, double tolerance, int n_threads) {
-    const Measure measure = as_measure(r, subspaces, column_subspace, tolerance);
-    const double* beta_ = vector(beta, measure.p, "beta");
+    const index p = size_of(r);
+    const double *r_ = r.data(), *beta_ = vector(beta, p, "beta");
+    const std::vector<index> labels = as_labels(column_subspace);
     Decomposition result;
     index rank = 0;
     {
         const Released released;
+        const Measure measure = make_measure(r_, p, subspaces, labels, tolerance);
         result = top_down(measure, beta_, n_threads);
         rank = measure.columns.rank();
     }
@@ -32,17 +37,30 @@ py::dict top_down_arrays(const FortranDoubles& r, const std::vector<Subspace>& s
 
 py::tuple a_and_nu(const FortranDoubles& r, const std::vector<Subspace>& subspaces, const Integers& column_subspace,
                    const Doubles& beta, double tolerance, int n_threads) {
-    const Measure measure = as_measure(r, subspaces, column_subspace, tolerance);
-    const double* beta_ = vector(beta, measure.p, "beta");
-    auto a = column_major(measure.p, measure.p);
-    py::array_t<double> nu(measure.p);
+    const index p = size_of(r);
+    const double *r_ = r.data(), *beta_ = vector(beta, p, "beta");
+    const std::vector<index> labels = as_labels(column_subspace);
+    auto a = column_major(p, p);
+    py::array_t<double> nu(p);
     double *a_ = a.mutable_data(), *nu_ = nu.mutable_data();
     {
         const Released released;
+        const Measure measure = make_measure(r_, p, subspaces, labels, tolerance);
         eta_matrix(measure, a_, n_threads);
         solve_nu(measure, a_, beta_, nu_);
     }
     return py::make_tuple(a, nu);
+}
+
+// The coefficients of least norm of a target (n) on columns (n, n).
+py::array_t<double> least_squares(const FortranDoubles& columns, const Doubles& target, double tolerance) {
+    const index n = size_of(columns);
+    Buffer<double> copy(columns.data(), columns.data() + n * n);
+    const double* target_ = vector(target, n, "target");
+    return to_array(without_gil([&] {
+        const PivotedQr qr(std::move(copy), n, n);
+        return qr.solve(target_, 1, qr.rank(tolerance));
+    }));
 }
 
 }  // namespace
@@ -52,6 +70,8 @@ void bind_hierarchy(py::module_& m) {
           py::arg("column_subspace").noconvert(), py::arg("beta").noconvert(), py::arg("tolerance"), py::arg("n_threads"));
     m.def("a_and_nu", &a_and_nu, py::arg("triangle").noconvert(), py::arg("subspaces"),
           py::arg("column_subspace").noconvert(), py::arg("beta").noconvert(), py::arg("tolerance"), py::arg("n_threads"));
+    m.def("least_squares", &least_squares, py::arg("columns").noconvert(), py::arg("target").noconvert(),
+          py::arg("tolerance"));
 }
 
 }  // namespace fasthdmr

@@ -4,9 +4,9 @@ namespace fasthdmr {
 
 namespace {
 
-void check_signals() {
+void acquire_and_check() {
     const py::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    check_signals();
 }
 
 // Python handles signals on its main thread alone.
@@ -20,6 +20,10 @@ bool is_main_thread() {
 
 }  // namespace
 
-Released::Released() : call_(is_main_thread() ? &check_signals : nullptr) {}
+void check_signals() {
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
+
+Released::Released() : call_(is_main_thread() ? &acquire_and_check : nullptr) {}
 
 }  // namespace fasthdmr

@@ -18,4 +18,13 @@ private:
     py::gil_scoped_release release_;
 };
 
+template <class Work>
+auto without_gil(const Work& work) {
+    const Released released;
+    return work();
+}
+
+// Where the GIL is held: throws if a signal is to end the call.
+void check_signals();
+
 }  // namespace fasthdmr

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ _CHUNK_DRAWS = 1 << 21
 _CHUNK_CELLS = 1 << 18
 _CHUNK_OCCUPANCIES = 1 << 11
 _CHUNK_RUNS = 1 << 16
+# A call takes about so many draws, or additions to a sample of Poisson counts: a tenth of a second or so.
+_CALL_DRAWS = 1 << 22
+_CALL_CORRECTIONS = 1 << 24
 # A binomial costs as much as so many draws from the alias table: NumPy's takes 70 to 80 ns there, a draw 1.2 ns.
 _DRAWS_PER_BINOMIAL = 64
 # So much costs a draw that is added to a sample of Poisson counts, or taken back; about sqrt(n) are.
@@ -32,7 +36,9 @@ _CELLS_PER_DRAW = 1
 # A draw takes 64 random bits, or 32 where all probabilities are at least this: they are met to 2^-33, 2^-17 of them.
 _LEAST_OF_HALVES = 2.0**-16
 
-Sampler = Callable[[np.random.SeedSequence, int], NDArray[np.float64]]
+Sampler = Callable[..., NDArray[np.float64]]
+"""Takes the stream, the number of runs and, if there is one, the event that nobody waits for them any more."""
+_NEVER = Event()
 
 
 @dataclass(frozen=True)
@@ -89,13 +95,20 @@ def simulate(
     starts = range(0, n_runs, chunk_runs)
     sizes = [min(chunk_runs, n_runs - start) for start in starts]
     seeds = _seed_sequence(random_state).spawn(len(sizes))
+    stop = Event()
+    chunk = partial(sample, stop=stop)
     shown = partial(progress, description="simulation", total=len(sizes), verbose=verbose)
     threads = min(n_threads(n_jobs), len(sizes))
     if threads == 1:
-        parts = list(shown(map(sample, seeds, sizes)))
+        parts = list(shown(map(chunk, seeds, sizes)))
     else:
         with ThreadPoolExecutor(threads) as pool:
-            parts = list(shown(pool.map(sample, seeds, sizes)))
+            try:
+                parts = list(shown(pool.map(chunk, seeds, sizes)))
+            except BaseException:  # Ctrl-C, for one: the pool waits for what it has begun
+                stop.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
     chi2, hdmr = np.concatenate(parts, axis=1)
     return Simulation(chi2, hdmr)
 
@@ -149,7 +162,9 @@ def _sampler(p: NDArray[np.float64], n: int) -> tuple[Sampler, int]:
     return _by_alias(p, n), max(1, min(_CHUNK_RUNS, _CHUNK_DRAWS // n))
 
 
-def _by_binomials(p: NDArray[np.float64], n: int, seed: np.random.SeedSequence, n_runs: int) -> NDArray[np.float64]:
+def _by_binomials(
+    p: NDArray[np.float64], n: int, seed: np.random.SeedSequence, n_runs: int, stop: Event = _NEVER
+) -> NDArray[np.float64]:
     """Return chi2 and hdmr, (2, n_runs)."""
     counts = np.random.Generator(np.random.PCG64(seed)).multinomial(n, p, size=n_runs).astype(np.float64)
     # einsum, not BLAS: its bits depend on neither threads nor the number of rows.
@@ -168,11 +183,16 @@ def _by_occupancy(k: int, n: int) -> Sampler:
     at_least = law.sf(counts - 1)
     likely = at_least >= _LEAST_OF_POISSON
     hazard = np.append((law.pmf(counts[likely]) / at_least[likely]).clip(max=1.0), 1.0)
+    runs = max(1, int(_CALL_CORRECTIONS / (_DRAWS_PER_BINOMIAL * len(hazard) + _DRAWS_PER_CORRECTION * np.sqrt(n))))
 
-    def sample(seed: np.random.SeedSequence, n_runs: int) -> NDArray[np.float64]:
+    def sample(seed: np.random.SeedSequence, n_runs: int, stop: Event = _NEVER) -> NDArray[np.float64]:
         """Return chi2 and hdmr, (2, n_runs)."""
         sums = np.empty((n_runs, 2))
-        _kernels.simulate_occupancy(np.random.Generator(np.random.PCG64(seed)), hazard, k, n, sums)
+        generator = np.random.Generator(np.random.PCG64(seed))
+        for start in range(0, n_runs, runs):
+            if stop.is_set():
+                break
+            _kernels.simulate_occupancy(generator, hazard, k, n, sums[start : start + runs])
         return _statistics(sums, n, k, k)
 
     return sample
@@ -192,17 +212,23 @@ def _by_alias(p: NDArray[np.float64], n: int) -> Sampler:
     k = len(p)
     uniform = is_uniform(p)
     table, inverse = (None, None) if uniform else (_kernels.alias_table(p), 1 / p)
-    kernel = _kernels.simulate_dense if k <= _CELLS_PER_DRAW * n else _kernels.simulate_sparse
+    dense = k <= _CELLS_PER_DRAW * n
+    kernel = _kernels.simulate_dense if dense else _kernels.simulate_sparse
     narrow = bool(p.min() >= _LEAST_OF_HALVES)
     width: type[np.unsignedinteger[Any]] = np.uint16 if n < 1 << 16 else np.uint32
 
-    def sample(seed: np.random.SeedSequence, n_runs: int) -> NDArray[np.float64]:
+    def sample(seed: np.random.SeedSequence, n_runs: int, stop: Event = _NEVER) -> NDArray[np.float64]:
         """Return chi2 and hdmr, (2, n_runs)."""
         sums = np.empty((n_runs, 2))
         state: NDArray[Any] = seed.generate_state(_kernels.STATE_WORDS, np.uint64)
         numbers: NDArray[Any] = np.empty(_kernels.LANES, np.uint64)
         halves = numbers.view(np.uint32) if narrow else None
-        kernel(state, numbers, halves, table, inverse, np.zeros(k, width), n, sums)
+        drawn: NDArray[np.uint32] = np.empty(_kernels.LANES * (2 if narrow else 1), np.uint32)
+        at = np.array([0, n, len(drawn)])
+        touched: tuple[Any, ...] = () if dense else (np.empty(n, np.uint32),)
+        counts: NDArray[Any] = np.zeros(k, width)
+        while at[0] < n_runs and not stop.is_set():
+            kernel(state, numbers, halves, table, inverse, counts, n, sums, drawn, at, _CALL_DRAWS, *touched)
         return _statistics(sums, n, k, k if uniform else 1)
 
     return sample
