@@ -4,6 +4,13 @@
 
 namespace fasthdmr {
 
+namespace {
+
+// Nobody waits for the draft any more. It has no words: they would take memory.
+struct Abandoned : std::exception {};
+
+}  // namespace
+
 void Drafts::add(std::shared_ptr<ForestColumns> columns) {
     {
         std::lock_guard<std::mutex> lock(mutex_);
@@ -58,7 +65,7 @@ void Drafts::finish() {
 }
 
 void Drafts::break_off() {
-    call_.stop(std::make_exception_ptr(Error("nobody waits for this draft")));
+    call_.stop(std::make_exception_ptr(Abandoned()));
     {
         std::lock_guard<std::mutex> lock(mutex_);
         done_ = true;
