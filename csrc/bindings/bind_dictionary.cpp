@@ -69,6 +69,27 @@ py::array_t<double> array_triangle(const py::array& columns, const std::optional
     return triangle_array(dictionary, table.rows, weight, y, {}, 1, n_threads);
 }
 
+py::array_t<double> to_array(const Triangle& triangle) {
+    const index p = triangle.columns();
+    auto out = column_major(p, p);
+    std::copy_n(triangle.data(), p * p, out.mutable_data());
+    return out;
+}
+
+// R of the QR of rows as they are.
+py::array_t<double> triangle_of_rows(const py::array_t<double, py::array::f_style>& rows) {
+    if (rows.ndim() != 2) throw Error("expected a matrix");
+    const index n = rows.shape(0);
+    Buffer<double> block(rows.data(), rows.data() + rows.size());
+    Triangle triangle(rows.shape(1));
+    {
+        const Released released;
+        triangle.absorb(block.data(), n, n);
+        triangle.fix_signs();
+    }
+    return to_array(triangle);
+}
+
 // Merges triangles (k, p, p) into one (p, p).
 py::array_t<double> merge_triangles(const py::array_t<double>& stack) {
     if (stack.ndim() != 3 || stack.shape(0) < 1 || stack.shape(1) != stack.shape(2)) throw Error("expected (k, p, p) triangles");
@@ -86,9 +107,7 @@ py::array_t<double> merge_triangles(const py::array_t<double>& stack) {
         for (index k = 1; k < count; ++k) parts[0].merge(std::move(parts[k]));
         parts[0].fix_signs();
     }
-    auto out = column_major(p, p);
-    std::copy_n(parts[0].data(), p * p, out.mutable_data());
-    return out;
+    return to_array(parts[0]);
 }
 
 }  // namespace
@@ -133,6 +152,7 @@ void bind_dictionary(py::module_& m) {
              py::arg("column").noconvert(), py::arg("weight").noconvert(), py::arg("n_threads"));
     m.def("array_triangle", &array_triangle, py::arg("columns"), py::kw_only(), py::arg("weight").noconvert().none(true),
           py::arg("y").noconvert().none(true), py::arg("n_threads"));
+    m.def("triangle", &triangle_of_rows, py::arg("rows").noconvert());
     m.def("merge_triangles", &merge_triangles, py::arg("triangles").noconvert());
 }
 

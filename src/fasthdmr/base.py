@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,17 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
     decomposition_: Decomposition
     feature_names_: tuple[str, ...]
     n_jobs: int | None
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """Leave the estimator as it was where a fit does not come to its end: half of two fits fits nothing."""
+        before = dict(vars(self))
+        try:
+            yield
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
 
     def transform(self, X: Any) -> Floats:
         """Return the component functions at X, (N, C), or (N, C * K) with the outputs of a component side by side."""

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 
 from fasthdmr import _core
+from fasthdmr._steps import take_columns
 from fasthdmr._threads import n_threads, one_blas_thread
 from fasthdmr._weights import check_weights
 from fasthdmr.decomposition import Decomposition, assemble
@@ -111,7 +112,7 @@ def decompose(
     threads = n_threads(n_jobs)
     dictionary = ArrayDictionary(labels)
     constants = _constants(matrix, dictionary.constant)
-    ordered = matrix[:, dictionary.order]
+    ordered = take_columns(matrix, dictionary.order)
     total = float(len(matrix)) if weights is None else float(weights.sum())
 
     def triangle(target: Floats | None) -> Floats:

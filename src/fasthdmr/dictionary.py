@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from fasthdmr import _core
+from fasthdmr._steps import steps
 from fasthdmr.forest import Forest, Sorting
 
 Floats = NDArray[np.float64]
@@ -182,8 +183,10 @@ class ArrayDictionary:
 
     def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
         """Return (1, columns in their order) times weights, (N, C)."""
-        design = np.column_stack([np.ones(len(rows)), np.asarray(rows, dtype=np.float64)[:, self.order]])
-        result: Floats = design @ weights
+        result = np.empty((len(rows), weights.shape[1]))
+        for part in steps(len(rows), float(weights.nnz + weights.shape[0])):
+            own = np.asarray(rows[part], dtype=np.float64)[:, self.order]
+            result[part] = np.column_stack([np.ones(len(own)), own]) @ weights
         return result
 
     def embed(self, subspace: Subspace, values: Floats) -> Floats:

@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import solve_triangular
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from fasthdmr._steps import product, solve_unit_triangle
 from fasthdmr._threads import n_threads, one_blas_thread
 from fasthdmr._weights import check_weights
 from fasthdmr.base import BaseHDMR, variance_of
@@ -117,6 +117,11 @@ class KernelHDMR(BaseHDMR):
         UserWarning
             If the output is constant.
         """
+        with self._whole():
+            self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
         self._check_kept()
         new = not is_fitted(self.estimator)
         if not new:
@@ -147,7 +152,6 @@ class KernelHDMR(BaseHDMR):
             data_variance=data,
             sample=sample,
         )
-        return self
 
     def kernel_component(self, variables: Any) -> KernelComponent:
         """Return the component K_u of the kernel itself, as a function of (X, X2).
@@ -245,9 +249,8 @@ class KernelComponent:
         if self.subspace:
             own = 1 + np.flatnonzero(labels.column_subspace == labels.subspaces.index(self.subspace))
         with one_blas_thread():
-            nu = solve_triangular(A, beta.T, unit_diagonal=True)  # A nu(x') = beta(x'), one column a row of X2
-            result: Floats = dictionary.columns(rows) @ (A[:, own] @ nu[own])
-        return result
+            nu = solve_unit_triangle(A, beta.T)  # A nu(x') = beta(x'), one column a row of X2
+            return product(dictionary.columns(rows), product(A[:, own], nu[own]))
 
     def __repr__(self) -> str:
         return f"KernelComponent({' '.join(self._hdmr.feature_names_[i] for i in self.subspace)})"

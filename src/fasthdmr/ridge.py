@@ -18,6 +18,9 @@ Floats = NDArray[np.float64]
 DEFAULT_ALPHAS = np.logspace(-6, 4, 11)
 """The grid of penalties, on sums of squares of centred, unscaled columns."""
 
+_LARGEST_SVD = 500
+"""Columns: a fifth of a second. It cannot be interrupted; what takes its place can, and is no slower than a larger one."""
+
 
 def ridge_path(triangle: Floats, alphas: Floats) -> Floats:
     """Return the ridge coefficients for every penalty, with an unpenalised intercept.
@@ -43,12 +46,31 @@ def ridge_path(triangle: Floats, alphas: Floats) -> Floats:
     """
     means = triangle[0] / (triangle[0, 0] or 1.0)  # no weight at all: nothing to centre
     columns, target = triangle[1:, 1:-1], triangle[1:, -1]
+    coef = _by_svd(columns, target, alphas) if len(triangle) <= _LARGEST_SVD else _by_merging(triangle[1:, 1:], alphas)
+    return np.vstack([means[-1] - means[1:-1] @ coef, coef])
+
+
+def _by_svd(columns: Floats, target: Floats, alphas: Floats) -> Floats:
+    """Return the coefficients for every penalty, (b, L)."""
     u, s, vt = svd(columns, full_matrices=False, check_finite=False)
-    s = np.where(s > np.finfo(float).eps * len(triangle) * s.max(initial=0.0), s, 0.0)
+    s = np.where(s > np.finfo(float).eps * (len(columns) + 1) * s.max(initial=0.0), s, 0.0)
     squares = s[:, None] ** 2 + alphas
     shrunk = np.divide(s[:, None], squares, out=np.zeros_like(squares), where=squares > 0)
-    coef = vt.T @ (shrunk * (u.T @ target)[:, None])
-    return np.vstack([means[-1] - means[1:-1] @ coef, coef])
+    coef: Floats = vt.T @ (shrunk * (u.T @ target)[:, None])
+    return coef
+
+
+def _by_merging(triangle: Floats, alphas: Floats) -> Floats:
+    """Return the same from the triangle of (B, y): a penalty is b rows more, its root times the unit matrix."""
+    coef = np.empty((len(triangle) - 1, len(alphas)))
+    rows = np.diag(np.append(np.ones(len(coef)), 0.0))
+    tolerance = np.finfo(float).eps * (len(triangle) + 1)
+    with one_blas_thread():
+        for k, alpha in enumerate(alphas):
+            merged = triangle if alpha == 0 else _core.merge_triangles(np.stack([triangle, np.sqrt(alpha) * rows]))
+            columns, target = np.asfortranarray(merged[:-1, :-1]), np.ascontiguousarray(merged[:-1, -1])
+            coef[:, k] = _core.least_squares(columns, target, tolerance)
+    return coef
 
 
 def cross_validate(folds: Floats, alphas: Floats, *, verbose: int = 0) -> Floats:

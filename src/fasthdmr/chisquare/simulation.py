@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from threading import Event
-from typing import Any
+from threading import Event, Thread
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ _LEAST_OF_HALVES = 2.0**-16
 Sampler = Callable[..., NDArray[np.float64]]
 """Takes the stream, the number of runs and, if there is one, the event that nobody waits for them any more."""
 _NEVER = Event()
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -176,14 +177,20 @@ def _by_binomials(
 
 def _by_occupancy(k: int, n: int) -> Sampler:
     """Return the sampler of the numbers of categories that have each count."""
-    from fasthdmr.chisquare import _kernels  # Numba takes a second to import
-
     law = stats.poisson(n / k)
     counts = np.arange(n / k + 12 * np.sqrt(n / k) + 60)  # isf has not the range: it goes by 1 minus the probability
     at_least = law.sf(counts - 1)
     likely = at_least >= _LEAST_OF_POISSON
     hazard = np.append((law.pmf(counts[likely]) / at_least[likely]).clip(max=1.0), 1.0)
     runs = max(1, int(_CALL_CORRECTIONS / (_DRAWS_PER_BINOMIAL * len(hazard) + _DRAWS_PER_CORRECTION * np.sqrt(n))))
+
+    def prepare() -> Any:
+        from fasthdmr.chisquare._kernels import simulate_occupancy  # Numba takes a second to import
+
+        simulate_occupancy(np.random.default_rng(0), hazard, k, n, np.empty((0, 2)))
+        return simulate_occupancy
+
+    kernel = _undisturbed(prepare)
 
     def sample(seed: np.random.SeedSequence, n_runs: int, stop: Event = _NEVER) -> NDArray[np.float64]:
         """Return chi2 and hdmr, (2, n_runs)."""
@@ -192,7 +199,7 @@ def _by_occupancy(k: int, n: int) -> Sampler:
         for start in range(0, n_runs, runs):
             if stop.is_set():
                 break
-            _kernels.simulate_occupancy(generator, hazard, k, n, sums[start : start + runs])
+            kernel(generator, hazard, k, n, sums[start : start + runs])
         return _statistics(sums, n, k, k)
 
     return sample
@@ -207,31 +214,57 @@ def _statistics(sums: NDArray[np.float64], n: int, k: int, scale: int) -> NDArra
 
 def _by_alias(p: NDArray[np.float64], n: int) -> Sampler:
     """Return the sampler that draws one by one."""
-    from fasthdmr.chisquare import _kernels  # Numba takes a second to import
-
-    k = len(p)
-    uniform = is_uniform(p)
-    table, inverse = (None, None) if uniform else (_kernels.alias_table(p), 1 / p)
-    dense = k <= _CELLS_PER_DRAW * n
-    kernel = _kernels.simulate_dense if dense else _kernels.simulate_sparse
+    k, uniform, dense = len(p), is_uniform(p), len(p) <= _CELLS_PER_DRAW * n
     narrow = bool(p.min() >= _LEAST_OF_HALVES)
     width: type[np.unsignedinteger[Any]] = np.uint16 if n < 1 << 16 else np.uint32
 
-    def sample(seed: np.random.SeedSequence, n_runs: int, stop: Event = _NEVER) -> NDArray[np.float64]:
-        """Return chi2 and hdmr, (2, n_runs)."""
+    def run(kernels: Any, table: Any, seed: np.random.SeedSequence, n_runs: int, stop: Event) -> NDArray[np.float64]:
+        kernel = kernels.simulate_dense if dense else kernels.simulate_sparse
         sums = np.empty((n_runs, 2))
-        state: NDArray[Any] = seed.generate_state(_kernels.STATE_WORDS, np.uint64)
-        numbers: NDArray[Any] = np.empty(_kernels.LANES, np.uint64)
+        state: NDArray[Any] = seed.generate_state(kernels.STATE_WORDS, np.uint64)
+        numbers: NDArray[Any] = np.empty(kernels.LANES, np.uint64)
         halves = numbers.view(np.uint32) if narrow else None
-        drawn: NDArray[np.uint32] = np.empty(_kernels.LANES * (2 if narrow else 1), np.uint32)
+        drawn: NDArray[np.uint32] = np.empty(kernels.LANES * (2 if narrow else 1), np.uint32)
         at = np.array([0, n, len(drawn)])
         touched: tuple[Any, ...] = () if dense else (np.empty(n, np.uint32),)
         counts: NDArray[Any] = np.zeros(k, width)
-        while at[0] < n_runs and not stop.is_set():
-            kernel(state, numbers, halves, table, inverse, counts, n, sums, drawn, at, _CALL_DRAWS, *touched)
+        while not stop.is_set():
+            kernel(state, numbers, halves, *table, counts, n, sums, drawn, at, _CALL_DRAWS, *touched)
+            if at[0] == n_runs:
+                break
         return _statistics(sums, n, k, k if uniform else 1)
 
+    def prepare() -> tuple[Any, Any]:
+        from fasthdmr.chisquare import _kernels  # Numba takes a second to import
+
+        table = (None, None) if uniform else (_kernels.alias_table(p), 1 / p)
+        run(_kernels, table, np.random.SeedSequence(0), 0, _NEVER)  # compiles
+        return _kernels, table
+
+    kernels, table = _undisturbed(prepare)
+
+    def sample(seed: np.random.SeedSequence, n_runs: int, stop: Event = _NEVER) -> NDArray[np.float64]:
+        """Return chi2 and hdmr, (2, n_runs)."""
+        return run(kernels, table, seed, n_runs, stop)
+
     return sample
+
+
+def _undisturbed(work: Callable[[], T]) -> T:
+    """Return the result of work that must not be broken off, as Numba's imports and compilations must not.
+
+    It has a thread of its own: Ctrl-C comes to the one that waits, is heard at once, and leaves nothing half-made.
+    """
+    result: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            result.set_result(work())
+        except BaseException as error:
+            result.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return result.result()
 
 
 def _seed_sequence(random_state: Any) -> np.random.SeedSequence:

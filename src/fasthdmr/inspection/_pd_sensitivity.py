@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import RegularGridInterpolator
 from sklearn.utils import _safe_indexing
 
+from fasthdmr._steps import gram
 from fasthdmr._weights import check_weights
 from fasthdmr.hdmr import OUTPUTS, Output
 from fasthdmr.inspection._grid import GridOptions
@@ -100,7 +101,7 @@ def pd_sensitivity(
     offsets = np.average(at_rows, axis=0, weights=weights) if centred else mean
     at_rows -= offsets
     variance = float(np.average((values - mean) ** 2, weights=weights))
-    products = at_rows.T @ (at_rows if weights is None else at_rows * weights[:, None])
+    products = gram(at_rows, at_rows if weights is None else at_rows * weights[:, None])
     products /= (len(at_rows) if weights is None else weights.sum()) * (variance if variance > 0 else np.inf)
     S = products.sum(axis=1)
     return Sensitivity(subspaces, np.diag(products).copy(), S, float(1 - S.sum()), variance, options.names)
