@@ -52,15 +52,19 @@ py::tuple a_and_nu(const FortranDoubles& r, const std::vector<Subspace>& subspac
     return py::make_tuple(a, nu);
 }
 
-// The coefficients of least norm of a target (n) on columns (n, n).
-py::array_t<double> least_squares(const FortranDoubles& columns, const Doubles& target, double tolerance) {
+// The coefficients of a target (n) on columns (n, n) for every penalty, (n, penalties); of least norm without one.
+py::array_t<double> ridge(const FortranDoubles& columns, const Doubles& target, const std::vector<double>& penalties,
+                          double tolerance) {
     const index n = size_of(columns);
     Buffer<double> copy(columns.data(), columns.data() + n * n);
     const double* target_ = vector(target, n, "target");
-    return to_array(without_gil([&] {
+    const std::vector<double> solutions = without_gil([&] {
         const PivotedQr qr(std::move(copy), n, n);
-        return qr.solve(target_, 1, qr.rank(tolerance));
-    }));
+        return qr.ridge(target_, penalties, qr.rank(tolerance));
+    });
+    auto out = column_major(n, index(penalties.size()));
+    std::copy(solutions.begin(), solutions.end(), out.mutable_data());
+    return out;
 }
 
 }  // namespace
@@ -70,7 +74,7 @@ void bind_hierarchy(py::module_& m) {
           py::arg("column_subspace").noconvert(), py::arg("beta").noconvert(), py::arg("tolerance"), py::arg("n_threads"));
     m.def("a_and_nu", &a_and_nu, py::arg("triangle").noconvert(), py::arg("subspaces"),
           py::arg("column_subspace").noconvert(), py::arg("beta").noconvert(), py::arg("tolerance"), py::arg("n_threads"));
-    m.def("least_squares", &least_squares, py::arg("columns").noconvert(), py::arg("target").noconvert(),
+    m.def("ridge", &ridge, py::arg("columns").noconvert(), py::arg("target").noconvert(), py::arg("penalties"),
           py::arg("tolerance"));
 }
 

@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -10,6 +11,27 @@
 namespace fasthdmr {
 
 namespace {
+
+// The C++ library allocates what a thread needs for exceptions when it throws its first, and ends the process where there
+// is no memory. So a thread is begun with some of the system's own, of which an allocator may have none for a new thread
+// whatever it has for others, and gives it back when it makes what it needs.
+class Memory {
+public:
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+#ifdef __linux__
+    Memory() : begin_(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+        if (begin_ == MAP_FAILED) throw std::bad_alloc();
+    }
+    ~Memory() { munmap(begin_, kBytes); }
+
+private:
+    static constexpr std::size_t kBytes = 1 << 20;
+    void* begin_;
+#else
+    Memory() = default;
+#endif
+};
 
 // Threads that are joined whatever happens.
 class Threads {
@@ -24,7 +46,11 @@ public:
     bool start() {
         try {
             threads_.emplace_back();  // first: a thread that runs must have its place
-            threads_.back() = std::thread([this, call = Interruptible::current()] { run(call); });
+            auto memory = std::make_unique<Memory>();
+            threads_.back() = std::thread([this, call = Interruptible::current(), memory = std::move(memory)]() mutable {
+                memory.reset();
+                run(call);
+            });
         } catch (const std::system_error&) {
             return false;
         } catch (const std::bad_alloc&) {
@@ -43,6 +69,8 @@ public:
 
 private:
     void run(Interruptible* call) {
+        // Made at first use; in a while the memory may be gone.
+        [[maybe_unused]] volatile const int none = std::uncaught_exceptions();
         const Interruptible::Joined joined(call);
         work_();
         std::lock_guard<std::mutex> lock(mutex_);

@@ -6,6 +6,7 @@
 #include "dot.hpp"
 #include "interruption.hpp"
 #include "lapack.hpp"
+#include "streaming_qr.hpp"
 
 namespace fasthdmr {
 
@@ -28,17 +29,39 @@ public:
         }
     }
 
-    // z (columns): its first numbers are right-hand sides on entry.
+    // z (columns): its first numbers are a right-hand side on entry.
     void solve(double* z) const {
-        std::fill_n(z + rank_, behind_, 0.0);
-        for (index j = rank_; j-- > 0;) {
-            z[j] /= triangle_[j * rank_ + j];
-            for (index i = 0; i < j; ++i) z[i] -= triangle_[j * rank_ + i] * z[j];
+        substitute(triangle_.data(), rank_, z);
+        expand(z);
+    }
+
+    // The rows of the penalty come below T and the right-hand side.
+    void solve(double* z, double penalty) const {
+        Triangle joint(rank_ + 1), below(rank_ + 1);
+        for (index j = 0; j < rank_; ++j) {
+            for (index i = 0; i <= j; ++i) joint.at(i, j) = triangle_[j * rank_ + i];
+            joint.at(j, rank_) = z[j];
+            below.at(j, j) = std::sqrt(penalty);
         }
-        for (index i = 0; i < rank_; ++i) apply(i, z[i], z + rank_);
+        joint.merge(std::move(below));
+        for (index i = 0; i < rank_; ++i) z[i] = joint.at(i, rank_);
+        substitute(joint.data(), rank_ + 1, z);
+        expand(z);
     }
 
 private:
+    void substitute(const double* triangle, index leading, double* z) const {
+        for (index j = rank_; j-- > 0;) {
+            z[j] /= triangle[j * leading + j];
+            for (index i = 0; i < j; ++i) z[i] -= triangle[j * leading + i] * z[j];
+        }
+    }
+
+    void expand(double* z) const {
+        std::fill_n(z + rank_, behind_, 0.0);
+        for (index i = 0; i < rank_; ++i) apply(i, z[i], z + rank_);
+    }
+
     void apply(index reflector, double& first, double* others) const {
         const double* v = vectors_.data() + reflector * behind_;
         const double product = factors_[reflector] * (first + dot(v, others, behind_));
@@ -110,6 +133,19 @@ std::vector<double> PivotedQr::solve(const double* rhs, index count, index rank)
         std::copy_n(b.begin(), rank, z.begin());
         least_norm.solve(z.data());
         for (index j = 0; j < columns_; ++j) solutions[c * columns_ + pivots_[j] - 1] = z[j];
+    }
+    return solutions;
+}
+
+std::vector<double> PivotedQr::ridge(const double* rhs, const std::vector<double>& penalties, index rank) const {
+    const LeastNorm least_norm(a_, rows_, rank, columns_);
+    std::vector<double> solutions(columns_ * penalties.size()), b(rhs, rhs + rows_), z(columns_);
+    reflect(b.data());
+    for (std::size_t k = 0; k < penalties.size(); ++k) {
+        std::copy_n(b.begin(), rank, z.begin());
+        if (penalties[k] > 0) least_norm.solve(z.data(), penalties[k]);
+        else least_norm.solve(z.data());
+        for (index j = 0; j < columns_; ++j) solutions[index(k) * columns_ + pivots_[j] - 1] = z[j];
     }
     return solutions;
 }

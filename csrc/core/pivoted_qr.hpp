@@ -16,6 +16,8 @@ public:
     index rank(double tolerance) const;
     // Least squares of least norm by the first `rank` columns of Q: (columns, count) of right-hand sides (rows, count).
     std::vector<double> solve(const double* rhs, index count, index rank) const;
+    // The same of one right-hand side with a penalty on the sum of squares of the solution, for each of several.
+    std::vector<double> ridge(const double* rhs, const std::vector<double>& penalties, index rank) const;
 
 private:
     void reflect(double* b) const;

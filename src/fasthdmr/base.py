@@ -38,12 +38,12 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
     @contextmanager
     def _whole(self) -> Iterator[None]:
         """Leave the estimator as it was where a fit does not come to its end: half of two fits fits nothing."""
-        before = dict(vars(self))
+        before = dict(self.__dict__)
         try:
             yield
         except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
+            self.__dict__.clear()
+            self.__dict__.update(before)
             raise
 
     def transform(self, X: Any) -> Floats:

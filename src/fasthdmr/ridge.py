@@ -19,7 +19,7 @@ DEFAULT_ALPHAS = np.logspace(-6, 4, 11)
 """The grid of penalties, on sums of squares of centred, unscaled columns."""
 
 _LARGEST_SVD = 500
-"""Columns: a fifth of a second. It cannot be interrupted; what takes its place can, and is no slower than a larger one."""
+"""Columns: a fifth of a second. An SVD cannot be broken off; what takes its place can, and is faster from here on."""
 
 
 def ridge_path(triangle: Floats, alphas: Floats) -> Floats:
@@ -46,7 +46,8 @@ def ridge_path(triangle: Floats, alphas: Floats) -> Floats:
     """
     means = triangle[0] / (triangle[0, 0] or 1.0)  # no weight at all: nothing to centre
     columns, target = triangle[1:, 1:-1], triangle[1:, -1]
-    coef = _by_svd(columns, target, alphas) if len(triangle) <= _LARGEST_SVD else _by_merging(triangle[1:, 1:], alphas)
+    solve = _by_svd if len(columns) <= _LARGEST_SVD else _by_qr
+    coef = solve(columns, target, alphas)
     return np.vstack([means[-1] - means[1:-1] @ coef, coef])
 
 
@@ -60,17 +61,12 @@ def _by_svd(columns: Floats, target: Floats, alphas: Floats) -> Floats:
     return coef
 
 
-def _by_merging(triangle: Floats, alphas: Floats) -> Floats:
-    """Return the same from the triangle of (B, y): a penalty is b rows more, its root times the unit matrix."""
-    coef = np.empty((len(triangle) - 1, len(alphas)))
-    rows = np.diag(np.append(np.ones(len(coef)), 0.0))
-    tolerance = np.finfo(float).eps * (len(triangle) + 1)
+def _by_qr(columns: Floats, target: Floats, alphas: Floats) -> Floats:
+    """Return the same by a pivoted QR and, for every penalty, as many rows below the triangle as it has columns."""
+    tolerance = np.finfo(float).eps * (len(columns) + 1)
+    square, own = np.asfortranarray(columns[:-1]), np.ascontiguousarray(target[:-1])  # the last row is that of y alone
     with one_blas_thread():
-        for k, alpha in enumerate(alphas):
-            merged = triangle if alpha == 0 else _core.merge_triangles(np.stack([triangle, np.sqrt(alpha) * rows]))
-            columns, target = np.asfortranarray(merged[:-1, :-1]), np.ascontiguousarray(merged[:-1, -1])
-            coef[:, k] = _core.least_squares(columns, target, tolerance)
-    return coef
+        return _core.ridge(square, own, alphas.tolist(), tolerance)
 
 
 def cross_validate(folds: Floats, alphas: Floats, *, verbose: int = 0) -> Floats:
