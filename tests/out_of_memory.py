@@ -12,7 +12,7 @@ from fasthdmr.inspection import partial_dependence
 
 MODEL = gbr(max_depth=3).fit(X, Y)
 FOREST = rf().fit(X, Y)
-ROWS = np.random.default_rng(0).normal(size=(200_000, 4))
+ROWS = np.random.default_rng(0).normal(size=(100_000, 4))
 VALUES = ROWS[:60_000, 0] * ROWS[:60_000, 1]
 COLUMNS = np.random.default_rng(0).normal(size=(60_000, 60))
 CALLS = {
@@ -46,7 +46,7 @@ def outcome(call, room):
 if __name__ == "__main__":
     for name, call in CALLS.items():
         expected = call()
-        ended = [outcome(call, room << 20) for room in (0, 1, 2, 4, 8, 16, 32, 64)]
+        ended = [outcome(call, room << 20) for room in (0, 1, 4, 16, 64)]
         right = all(result is None or np.array_equal(result, expected) for result in ended)
         print(name, sum(result is None for result in ended), right and np.array_equal(call(), expected), flush=True)
     sys.exit(0)

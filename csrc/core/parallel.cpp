@@ -14,7 +14,8 @@ namespace {
 
 // The C++ library allocates what a thread needs for exceptions when it throws its first, and ends the process where there
 // is no memory. So a thread is begun with some of the system's own, of which an allocator may have none for a new thread
-// whatever it has for others, and gives it back when it makes what it needs.
+// whatever it has for others, and gives it back when it makes what it needs. It is enough for the buffer of a BLAS, too:
+// OpenBLAS asks for ever for one that it does not get.
 class Memory {
 public:
     Memory(const Memory&) = delete;
@@ -26,7 +27,7 @@ public:
     ~Memory() { munmap(begin_, kBytes); }
 
 private:
-    static constexpr std::size_t kBytes = 1 << 20;
+    static constexpr std::size_t kBytes = std::size_t(64) << 20;
     void* begin_;
 #else
     Memory() = default;
