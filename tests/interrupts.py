@@ -114,7 +114,7 @@ def goes_on():
     signal.setitimer(signal.ITIMER_REAL, 0.02, 0.05)
     found = triangles(NODES, rows, 2)
     signal.setitimer(signal.ITIMER_REAL, 0)
-    return np.array_equal(expected, found) and any(rows < before + len(rows) for rows in handled)
+    return np.array_equal(expected, found) and any(done < before + len(rows) for done in handled)
 
 
 if __name__ == "__main__":
