@@ -72,7 +72,7 @@ def solve_unit_triangle(triangle: Floats, right: Floats) -> Floats:
 
 
 def take_columns(matrix: NDArray[Any], order: Sequence[int]) -> NDArray[Any]:
-    """Return the columns in this order, and the matrix itself where that is its own.
+    """Return the columns in this order, each in one piece; the matrix itself where it is so already.
 
     Examples
     --------
@@ -80,9 +80,9 @@ def take_columns(matrix: NDArray[Any], order: Sequence[int]) -> NDArray[Any]:
     array([[0., 1.],
            [1., 0.]])
     """
-    if list(order) == list(range(matrix.shape[1])):
+    if matrix.flags.f_contiguous and list(order) == list(range(matrix.shape[1])):
         return matrix
-    result = np.empty((len(matrix), len(order)), dtype=matrix.dtype, order="F" if matrix.flags.f_contiguous else "C")
+    result = np.empty((len(matrix), len(order)), dtype=matrix.dtype, order="F")
     for rows in steps(len(matrix), float(len(order)), _COPIES):
         result[rows] = matrix[rows][:, order]
     return result
