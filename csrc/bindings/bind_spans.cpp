@@ -1,5 +1,6 @@
 #include <memory>
 
+#include "released.hpp"
 #include "results.hpp"
 #include "span_evaluate.hpp"
 #include "span_hierarchy.hpp"
@@ -41,7 +42,7 @@ Moments tree_moments(std::shared_ptr<Spans> spans, const py::array& x, const std
     const Table table = as_table(x);
     if (table.columns < spans->n_features()) throw Error("x has fewer columns than the spans have variables");
     const double* w = optional_vector(weight, table.rows, "weight");
-    py::gil_scoped_release release;
+    const Released released;
     std::vector<std::unique_ptr<TreeDictionary>> dictionaries;
     std::vector<OutputTargets> targets;
     for (const auto& [trees, coefficient, target, constant, whole] : outputs) {
@@ -59,7 +60,7 @@ Moments array_moments(std::shared_ptr<Spans> spans, const py::array& x, const st
     if (table.columns < spans->n_features()) throw Error("x has fewer columns than the spans have variables");
     if (targets.rows != table.rows) throw Error("x and values have different numbers of rows");
     const double* w = optional_vector(weight, table.rows, "weight");
-    py::gil_scoped_release release;
+    const Released released;
     const ArrayTargets source(targets);
     return {spans, span_moments(*spans, table, w, source, as_pairs(*spans, pairs), all_targets(*spans, source), n_threads)};
 }
@@ -68,7 +69,7 @@ py::dict top_down_spans(const Moments& moments, const std::vector<index>& own, i
                         int n_threads) {
     Decomposition result;
     {
-        py::gil_scoped_release release;
+        const Released released;
         result = span_top_down(*moments.spans, moments.sums, {own, rest, whole, smooth}, n_threads);
     }
     return to_dict(result);
@@ -81,7 +82,7 @@ py::array_t<double> evaluate_spans(const Spans& spans, const py::array& x, const
     const Components components = as_components(begin, column, weight, spans.columns());
     auto out = column_major(table.rows, components.count());
     double* data = out.mutable_data();
-    py::gil_scoped_release release;
+    const Released released;
     evaluate(spans, table, components, data, n_threads);
     return out;
 }
@@ -104,7 +105,7 @@ void bind_spans(py::module_& m) {
         .def("top_down", &top_down_spans, py::arg("own"), py::arg("rest"), py::arg("whole"), py::arg("smooth"),
              py::arg("n_threads"))
         .def("additive_rank", [](const Moments& moments, double tolerance) {
-            py::gil_scoped_release release;
+            const Released released;
             return additive_rank(*moments.spans, moments.sums, tolerance);
         }, py::arg("tolerance"));
     m.def("tree_moments", &tree_moments, py::arg("spans"), py::arg("x"), py::kw_only(), py::arg("weight").none(true),

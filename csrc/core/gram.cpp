@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "cholesky.hpp"
+#include "interruption.hpp"
 #include "lapack.hpp"
+#include "pivoted_qr.hpp"
 
 namespace fasthdmr {
 
@@ -19,6 +21,7 @@ constexpr int kSteps = 40;
 constexpr const char* kUnsolvable =
     "The columns of the spans are too large, too small or too unequal to be solved for. Bring the variables and the "
     "weights closer to one.";
+constexpr index kMostEigenvalues = 1024;  // of one call: a tenth of a second
 
 double largest(const std::vector<double>& v) {
     double result = 0.0;
@@ -91,6 +94,7 @@ std::vector<double> Gram::by_cholesky(const std::vector<double>& b) const {
     const double size = largest(left);
     double before = 2 * size / kSlow, now = size;
     for (int step = 0; step < kSteps && now > kDone * size && now < kSlow * before; ++step) {
+        poll();
         std::vector<double> change = left;
         solve_factored(factor_.data(), n_, change.data());
         for (index i = 0; i < n_; ++i) x[i] += change[i];
@@ -107,6 +111,8 @@ std::vector<double> Gram::by_cholesky(const std::vector<double>& b) const {
 
 index rank_of(Buffer<double> g, index n, double tolerance) {
     scale_to_unit(g, n);
+    // A tridiagonalisation cannot be broken off; the pivots of a QR tell as much of a matrix that is not small.
+    if (n > kMostEigenvalues) return PivotedQr(std::move(g), n, n).rank(tolerance);
     const std::vector<double> values = eigen(g, n, false);
     return std::count_if(values.begin(), values.end(), [&](double v) { return v > tolerance; });
 }

@@ -191,7 +191,10 @@ Decomposition TopDown::run(int n_threads) {
     Decomposition result;
     result.constant = of_.target_mean(plan_.whole);
     result.total = of_.of_targets(plan_.whole, plan_.whole);
-    for (index s = 0; s < n; ++s) append(result, s);
+    for (index s = 0; s < n; ++s) {
+        poll();
+        append(result, s);
+    }
     return result;
 }
 

@@ -5,9 +5,9 @@
 #include <numeric>
 
 #include "kernels.hpp"
-#include "lapack.hpp"
 #include "parallel.hpp"
 #include "progress.hpp"
+#include "short_calls.hpp"
 #include "span_products.hpp"
 
 namespace fasthdmr {
@@ -79,10 +79,7 @@ void add_of_targets(const Block& block, index n_targets, double* out) {
         for (index t = 0; t < n_targets; ++t)
             weighted[t * kBlockRows + r] = root * block.targets[t * kBlockRows + r];
     }
-    char lower = 'L', transposed = 'T';
-    int n = int(n_targets), rows = int(block.rows), leading = int(kBlockRows);
-    double one = 1.0;
-    lapack().dsyrk(&lower, &transposed, &n, &rows, &one, weighted.data(), &leading, &one, out, &n);
+    add_gram(weighted.data(), block.rows, n_targets, kBlockRows, out);
 }
 
 // Adds a span's products with the targets, in all blocks.
@@ -93,6 +90,7 @@ void add_span(const Spans& spans, const SpanBlock& axes, index s, const std::vec
     std::vector<double> sums(span.columns * n, 0.0);
     Expanded expanded;
     for (index k = 0; k < count; ++k) {
+        poll();
         expanded.load(axes, span, blocks[k]);
         add_with_targets(span, expanded, blocks[k], wanted, sums.data());
     }
@@ -222,7 +220,10 @@ SpanMoments span_moments(const Spans& spans, const Table& x, const double* weigh
         axes.load(x, {first, 1, rows, nullptr}, n_threads);
         parallel_for(n_spans + 1, n_threads, [&](index s) {
             if (s < n_spans) return add_span(spans, axes, s, blocks, count, wanted[s], m);
-            for (index k = 0; k < count; ++k) add_of_targets(blocks[k], m.n_targets, m.of_targets.data());
+            for (index k = 0; k < count; ++k) {
+                poll();
+                add_of_targets(blocks[k], m.n_targets, m.of_targets.data());
+            }
         });
         add_pairs(spans, axes, blocks, count, wave_weight.data(), m, n_threads);
         rows_done() += rows;
