@@ -119,6 +119,17 @@ def test_result_depends_on_the_seed_only(k, n, monkeypatch):
     assert len(np.unique(one.chi2)) > 90  # streams of chunks differ
 
 
+@pytest.mark.parametrize(("k", "n", "exponent"), [(50, 700, 0.5), (5000, 700, 0.5), (300, 9000, 0.0)])
+def test_calls_of_a_kernel_may_be_short(k, n, exponent, monkeypatch):
+    """Python hears signals between them only."""
+    p = chisquare.power_law(k, exponent)
+    whole = chisquare.simulate(p, n, 30, random_state=5)
+    monkeypatch.setattr(simulation, "_CALL_DRAWS", 300)
+    monkeypatch.setattr(simulation, "_CALL_CORRECTIONS", 300)
+    parts = chisquare.simulate(p, n, 30, random_state=5)
+    assert np.array_equal(whole.chi2, parts.chi2) and np.array_equal(whole.hdmr, parts.hdmr)
+
+
 def test_occupancy_depends_on_the_seed_only(monkeypatch):
     monkeypatch.setattr(joblib, "cpu_count", lambda: 4)
     monkeypatch.setattr(simulation, "_CHUNK_OCCUPANCIES", 16)

@@ -3,6 +3,7 @@
 #include "dictionary.hpp"
 #include "drafts.hpp"
 #include "moments.hpp"
+#include "released.hpp"
 #include "results.hpp"
 
 namespace fasthdmr {
@@ -43,7 +44,7 @@ py::array_t<double> triangle_array(const Dictionary& dictionary, index rows, dou
     const std::int64_t* fold_of_row = fold ? vector(*fold, rows, "fold") : nullptr;
     std::vector<Triangle> result;
     {
-        py::gil_scoped_release release;
+        const Released released;
         if (n_folds > 1) {
             const Folds folds = fold_of_row ? Folds(fold_of_row, rows, n_folds) : Folds(rows, n_folds);
             result = triangles(dictionary, sample, folds.parts, n_threads);
@@ -68,6 +69,27 @@ py::array_t<double> array_triangle(const py::array& columns, const std::optional
     return triangle_array(dictionary, table.rows, 1.0, weight, y, {}, 1, n_threads);
 }
 
+py::array_t<double> to_array(const Triangle& triangle) {
+    const index p = triangle.columns();
+    auto out = column_major(p, p);
+    std::copy_n(triangle.data(), p * p, out.mutable_data());
+    return out;
+}
+
+// R of the QR of rows as they are.
+py::array_t<double> triangle_of_rows(const py::array_t<double, py::array::f_style>& rows) {
+    if (rows.ndim() != 2) throw Error("expected a matrix");
+    const index n = rows.shape(0);
+    Buffer<double> block(rows.data(), rows.data() + rows.size());
+    Triangle triangle(rows.shape(1));
+    {
+        const Released released;
+        triangle.absorb(block.data(), n, n);
+        triangle.fix_signs();
+    }
+    return to_array(triangle);
+}
+
 // Merges triangles (k, p, p) into one (p, p).
 py::array_t<double> merge_triangles(const py::array_t<double>& stack) {
     if (stack.ndim() != 3 || stack.shape(0) < 1 || stack.shape(1) != stack.shape(2)) throw Error("expected (k, p, p) triangles");
@@ -81,13 +103,11 @@ py::array_t<double> merge_triangles(const py::array_t<double>& stack) {
         parts.push_back(std::move(part));
     }
     {
-        py::gil_scoped_release release;
+        const Released released;
         for (index k = 1; k < count; ++k) parts[0].merge(std::move(parts[k]));
         parts[0].fix_signs();
     }
-    auto out = column_major(p, p);
-    std::copy_n(parts[0].data(), p * p, out.mutable_data());
-    return out;
+    return to_array(parts[0]);
 }
 
 }  // namespace
@@ -110,12 +130,12 @@ void bind_dictionary(py::module_& m) {
     bind_class<Drafts>(m, "Drafts")
         .def_static("_make", [] { return std::make_unique<Drafts>(); })
         .def("add", &Drafts::add, py::arg("columns"))
-        .def("finish", &Drafts::finish, py::call_guard<py::gil_scoped_release>());
+        .def("finish", &Drafts::finish, py::call_guard<Released>());
     bind_class<TreeColumns>(m, "TreeColumns")
         .def_static("_make",
                     [](std::vector<std::shared_ptr<ForestColumns>> forests, int n_threads) {
                         if (forests.empty()) throw Error("no forests");
-                        py::gil_scoped_release release;
+                        const Released released;
                         return std::make_shared<TreeColumns>(std::move(forests), n_threads);
                     },
                     py::arg("forests"), py::arg("n_threads"))
@@ -140,6 +160,7 @@ void bind_dictionary(py::module_& m) {
              py::arg("column").noconvert(), py::arg("weight").noconvert(), py::arg("n_threads"));
     m.def("array_triangle", &array_triangle, py::arg("columns"), py::kw_only(), py::arg("weight").noconvert().none(true),
           py::arg("y").noconvert().none(true), py::arg("n_threads"));
+    m.def("triangle", &triangle_of_rows, py::arg("rows").noconvert());
     m.def("merge_triangles", &merge_triangles, py::arg("triangles").noconvert());
 }
 

@@ -4,6 +4,7 @@
 #include "forest.hpp"
 #include "node_features.hpp"
 #include "pybind.hpp"
+#include "released.hpp"
 
 namespace fasthdmr {
 
@@ -25,7 +26,7 @@ std::shared_ptr<Forest> make_forest(index n_features, index n_outputs, const Int
                             vector(value, n_nodes * value.shape(1), "value"),
                             vector(tree_output, n_trees, "tree_output"), vector(offset, n_outputs, "offset"),
                             vector(weight, n_nodes, "weight")};
-    py::gil_scoped_release release;
+    const Released released;
     return std::make_shared<Forest>(arrays);
 }
 
@@ -37,6 +38,7 @@ py::tuple get_state(const Forest& f) {
     Bytes missing_left(n_nodes);
     for (index t = 0; t <= f.n_trees(); ++t) tree_offsets.mutable_at(t) = f.tree_begin(t);
     for (index t = 0, k = 0; t < f.n_trees(); ++t) {
+        check_signals();
         tree_output.mutable_at(t) = f.tree_output(t);
         for (index m = 0; m < f.tree_size(t); ++m, ++k) {
             const Node& node = f.tree(t)[m];
@@ -65,7 +67,7 @@ std::shared_ptr<Forest> set_state(const py::tuple& s) {
 py::list groups(const Forest& forest) {
     py::list result;
     for (index output = 0; output < forest.n_outputs(); ++output)
-        for (const Group& group : group_trees(forest, output))
+        for (const Group& group : without_gil([&] { return group_trees(forest, output); }))
             result.append(py::make_tuple(output, to_tuple(group.subspace), to_array(group.trees)));
     return result;
 }
@@ -74,7 +76,8 @@ py::list node_groups(const Forest& forest) {
     py::list result;
     for (index output = 0; output < forest.n_outputs(); ++output) {
         if (!trees_of(forest, output).empty()) result.append(py::make_tuple(output, py::tuple()));
-        for (const Subspace& u : group_nodes(forest, output).subspaces) result.append(py::make_tuple(output, to_tuple(u)));
+        for (const Subspace& u : without_gil([&] { return group_nodes(forest, output).subspaces; }))
+            result.append(py::make_tuple(output, to_tuple(u)));
     }
     return result;
 }
@@ -83,7 +86,7 @@ py::array_t<double> evaluate(const Evaluator& evaluator, const py::array& x, int
     const Table table = as_table(x, evaluator.forest().n_features());
     auto out = column_major(table.rows, evaluator.columns());
     double* data = out.mutable_data();
-    py::gil_scoped_release release;
+    const Released released;
     evaluator.evaluate(table, data, n_threads);
     return out;
 }
@@ -93,7 +96,7 @@ void bind_evaluator(py::module_& m, const char* name) {
     bind_class<Kind>(m, name)
         .def_static("_make",
                     [](std::shared_ptr<Forest> forest, int n_threads, std::uint64_t table_bytes) {
-                        py::gil_scoped_release release;
+                        const Released released;
                         return std::make_shared<Kind>(std::move(forest), n_threads, table_bytes);
                     },
                     py::arg("forest"), py::arg("n_threads"), py::arg("table_bytes") = kTableBytes)
@@ -126,7 +129,10 @@ void bind_forest(py::module_& m) {
              py::arg("factors").noconvert())
         .def_property_readonly("reach", [](const Forest& f) { return to_array(f.reach()); })
         .def("groups", &groups)
-        .def("touched", [](const Forest& f, index order) { return to_list(touched_subspaces(f, order)); }, py::arg("order"))
+        .def(
+            "touched",
+            [](const Forest& f, index order) { return to_list(without_gil([&] { return touched_subspaces(f, order); })); },
+            py::arg("order"))
         .def("node_groups", &node_groups);
     bind_state(forest, &get_state, &set_state);
     bind_evaluator<Prediction>(m, "Prediction");

@@ -1,5 +1,6 @@
 #include "partial_dependence.hpp"
 #include "pybind.hpp"
+#include "released.hpp"
 
 namespace fasthdmr {
 
@@ -15,7 +16,7 @@ py::list partial_dependence_arrays(const Forest& forest, const py::array& x, con
     for (const auto& [variable, values] : axes) made.push_back({variable, values});
     std::vector<std::vector<double>> means;
     {
-        py::gil_scoped_release release;
+        const Released released;
         means = partial_dependence(forest, table, w, made, grids, n_threads);
     }
     py::list result;

@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "product_measure.hpp"
+#include "released.hpp"
 #include "results.hpp"
 
 namespace fasthdmr {
@@ -19,7 +20,7 @@ std::shared_ptr<Marginals> make_marginals(const std::vector<std::shared_ptr<Fore
     const Forests shared = as_forests(forests);
     const Table table = as_table(x);
     const double* weight_ = optional_vector(weight, table.rows, "weight");
-    py::gil_scoped_release release;
+    const Released released;
     return std::make_shared<Marginals>(shared, table, weight_, n_threads);
 }
 
@@ -48,7 +49,7 @@ std::shared_ptr<ProductTrees> make_trees(const std::vector<std::shared_ptr<Fores
         if (output < 0 || output >= shared[i]->n_outputs()) throw Error("no such output: " + std::to_string(output));
         pointers.push_back(vector(factors[i], shared[i]->n_trees(), "factors"));
     }
-    py::gil_scoped_release release;
+    const Released released;
     return std::make_shared<ProductTrees>(shared, output, pointers, std::move(marginals));
 }
 
@@ -66,12 +67,12 @@ void bind_product(py::module_& m) {
         .def("total_variance",
              [](const ProductTrees& trees, const std::vector<Subspace>& known, const std::vector<double>& variances,
                 int n_threads) { return total_variance(trees, known, variances, n_threads); },
-             py::arg("known"), py::arg("variances"), py::arg("n_threads"), py::call_guard<py::gil_scoped_release>());
+             py::arg("known"), py::arg("variances"), py::arg("n_threads"), py::call_guard<Released>());
     bind_class<ProductComponents>(m, "ProductComponents")
         .def_static("_make",
                     [](const ProductTrees& trees, index order, const std::optional<std::vector<Subspace>>& chosen,
                        int n_threads, std::uint64_t table_bytes) {
-                        py::gil_scoped_release release;
+                        const Released released;
                         return std::make_shared<ProductComponents>(trees, order, chosen, table_bytes, n_threads);
                     },
                     py::arg("trees"), py::arg("order"), py::arg("chosen").none(true), py::arg("n_threads"),
@@ -82,7 +83,7 @@ void bind_product(py::module_& m) {
              [](const ProductComponents& c, int n_threads) {
                  std::vector<double> variances;
                  {
-                     py::gil_scoped_release release;
+                     const Released released;
                      variances = c.variances(n_threads);
                  }
                  return to_array(variances);

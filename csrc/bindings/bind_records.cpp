@@ -1,4 +1,5 @@
 #include "pybind.hpp"
+#include "released.hpp"
 
 namespace fasthdmr {
 
@@ -80,7 +81,10 @@ py::tuple grown_trees(const py::list& estimators) {
     const py::str tree_("tree_"), node_count("node_count");
     const index count = index(estimators.size());
     py::list trees(count);
-    for (index k = 0; k < count; ++k) trees[k] = attribute(estimators[k], tree_);
+    for (index k = 0; k < count; ++k) {
+        check_signals();
+        trees[k] = attribute(estimators[k], tree_);
+    }
     py::array_t<index> offsets(count + 1);
     offsets.mutable_at(0) = 0;
     for (index k = 0; k < count; ++k)
@@ -97,6 +101,7 @@ void copy_states(const py::list& trees, const std::vector<std::pair<index, py::a
     const py::str getstate("__getstate__");
     const index count = index(trees.size());
     for (index begin = 0; begin < count; begin += few) {
+        check_signals();
         std::vector<std::pair<py::array, py::array>> arrays;
         for (index k = begin; k < std::min(count, begin + few); ++k) {
             const auto state =

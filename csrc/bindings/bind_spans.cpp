@@ -2,6 +2,7 @@
 
 #include "cholesky.hpp"
 #include "parallel.hpp"
+#include "released.hpp"
 #include "results.hpp"
 #include "span_evaluate.hpp"
 #include "span_hierarchy.hpp"
@@ -43,7 +44,7 @@ std::shared_ptr<Gram> make_gram(std::shared_ptr<Sums> sums, const py::array& x, 
     const Spans& spans = *sums->spans;
     const Table table = rows_for(x, spans);
     const double* w = optional_vector(weight, table.rows, "weight");
-    py::gil_scoped_release release;
+    const Released released;
     SpanPairs pairs;
     if (!all_pairs) pairs = pairs_inside(spans);
     for (index a = 0; a < index(spans.all().size()) && all_pairs; ++a)
@@ -57,7 +58,7 @@ py::array_t<double> covariance(const Gram& gram, const Spanning& spanning, int n
         if (s < 0 || s >= index(gram.spans->all().size())) throw Error("no such span: " + std::to_string(s));
     Buffer<double> g;
     {
-        py::gil_scoped_release release;
+        const Released released;
         g = gram.blocks.covariance(spanning, spanning, n_threads);
     }
     const index n = gram.blocks.columns(spanning);
@@ -75,7 +76,7 @@ std::shared_ptr<Sums> tree_sums(std::shared_ptr<Spans> spans, const py::array& x
                                 bool with_outputs, bool with_terms, int n_threads) {
     const Table table = rows_for(x, *spans);
     const double* w = optional_vector(weight, table.rows, "weight");
-    py::gil_scoped_release release;
+    const Released released;
     std::vector<TreeOutput> made;
     std::vector<Spanning> spans_of_term;
     if (orders.size() != outputs.size()) throw Error("every output needs orders");
@@ -96,7 +97,7 @@ std::shared_ptr<Sums> array_sums(std::shared_ptr<Spans> spans, const py::array& 
     const Table table = rows_for(x, *spans), outputs = as_table(values);
     if (outputs.rows != table.rows) throw Error("x and values have different numbers of rows");
     const double* w = optional_vector(weight, table.rows, "weight");
-    py::gil_scoped_release release;
+    const Released released;
     return std::shared_ptr<Sums>(
         new Sums{spans, term_sums(*spans, table, w, ArrayTargets(outputs), {}, {true, false}, n_threads)});
 }
@@ -111,7 +112,7 @@ py::tuple project(const Sums& sums, const Gram& gram, const py::array& x, const 
     std::vector<std::vector<double>> coefficients;
     Buffer<double> total;
     {
-        py::gil_scoped_release release;
+        const Released released;
         coefficients = project_terms(gram.blocks, table, w, sums.sums, is_kept, ridge, n_threads);
         total = add_up(*sums.spans, sums.sums, coefficients);
     }
@@ -131,7 +132,7 @@ py::list top_down_spans(const Sums& sums, const Gram& gram, const py::array_t<do
     for (std::size_t k = 0; k < kept.size(); ++k) starts.push_back({coefficients.data() + index(k) * p, kept[k]});
     std::vector<Decomposition> results;
     {
-        py::gil_scoped_release release;
+        const Released released;
         results = span_top_down(gram.blocks, sums.sums, starts, ridge, n_threads);
     }
     py::list out;
@@ -147,7 +148,7 @@ py::array_t<double> solve_positive(const Doubles& a, const py::array_t<double, p
     double* x = std::copy_n(b.data(), b.size(), out.mutable_data()) - b.size();
     bool solved;
     {
-        py::gil_scoped_release release;
+        const Released released;
         Buffer<double> factor(a.data(), a.data() + n * n);
         solved = cholesky(factor.data(), n, n_threads);
         if (solved)
@@ -164,7 +165,7 @@ py::array_t<double> evaluate_spans(const Spans& spans, const py::array& x, const
     const Components components = as_components(begin, column, weight, spans.columns());
     auto out = column_major(table.rows, components.count());
     double* data = out.mutable_data();
-    py::gil_scoped_release release;
+    const Released released;
     evaluate(spans, table, components, data, n_threads);
     return out;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "interruption.hpp"
+
 namespace fasthdmr {
 
 namespace {
@@ -88,6 +90,7 @@ bool has_few_splits_of_pairs(const Forest& forest, index tree) {
 std::vector<std::int32_t> nodes_to_rank(const Forest& forest, const std::vector<index>& trees) {
     std::vector<std::int32_t> nodes;
     for (const index t : trees) {
+        poll();
         if (forest.depth(t) > kShallowDepth)
             append_nodes_of_pairs(forest, t, nodes);
         else

@@ -1,16 +1,12 @@
 #include "cholesky_qr.hpp"
 
 #include "cholesky.hpp"
-#include "lapack.hpp"
+#include "short_calls.hpp"
 
 namespace fasthdmr {
 
 void CholeskyQr::absorb(double* block, index rows, index leading) {
-    char lower = 'L', transposed = 'T';
-    int n = int(n_), m = int(rows), ld = int(leading);
-    double one = 1.0;
-    if (rows == 0 || n_ == 0) return;
-    lapack().dsyrk(&lower, &transposed, &n, &m, &one, block, &ld, &one, products_.data(), &n);
+    add_gram(block, rows, n_, leading, products_.data());
 }
 
 void CholeskyQr::merge(const CholeskyQr& other) {

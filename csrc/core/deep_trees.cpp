@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "interruption.hpp"
 #include "kernels.hpp"
 
 namespace fasthdmr {
@@ -38,6 +39,7 @@ void DeepTrees::add(const Forest& forest, const InputBlock& block, double* const
         const index t = first->tree;
         while (next != end && next->tree == t) ++next;
         if (std::none_of(first, next, [&](const Term& term) { return columns[term.column]; })) continue;
+        poll();
         if (next != end) prefetch_tree(forest, next->tree, block.rows());
         kernels().find_leaves(forest.tree(t), forest.missing_left(t), forest.depth(t), block.values(), kBlockRows,
                               block.rows(), leaf);

@@ -8,6 +8,12 @@
 
 namespace fasthdmr {
 
+namespace {
+
+constexpr index kComponentsAPoll = 16;  // some take less time than a poll
+
+}  // namespace
+
 ArrayDictionary::ArrayDictionary(const Table& columns, std::vector<Subspace> subspaces, std::vector<index> column_subspace)
     : table_(columns) {
     if (index(column_subspace.size()) != columns.columns) throw Error("every column needs a subspace");
@@ -37,33 +43,41 @@ void ForestColumns::draft(int n_threads) {
     if (sorting_ == Sorting::by_tree) {
         draft_trees(n_threads);
     } else {
-        by_node_.emplace(*forest_, output_, which_).draft(n_threads);
-        constant_ += by_node_->constant();
+        NodeSums sums(*forest_, output_, which_);
+        sums.draft(n_threads);
+        constant_ += sums.constant();
+        by_node_.emplace(std::move(sums));
     }
     state_ = State::drafted;
 }
 
 void ForestColumns::draft_trees(int n_threads) {
+    double constant = constant_;
+    std::vector<Subspace> subspaces;
     std::vector<TreeSet> sets;
     for (Group& group : group_trees(*forest_, output_, which_))
         if (group.subspace.empty()) {
-            for (const index t : group.trees) constant_ += forest_->values(t)[forest_->value_column(output_)];
+            for (const index t : group.trees) constant += forest_->values(t)[forest_->value_column(output_)];
         } else {
-            subspaces_.push_back(std::move(group.subspace));
+            subspaces.push_back(std::move(group.subspace));
             sets.push_back({std::move(group.trees), output_});
         }
-    by_tree_.emplace(*forest_, std::move(sets)).draft(n_threads);
+    TreeSums sums(*forest_, std::move(sets));
+    sums.draft(n_threads);
+    by_tree_.emplace(std::move(sums));
+    subspaces_ = std::move(subspaces);
+    constant_ = constant;
 }
 
 TableOffers& ForestColumns::offers() {
     if (state_ != State::drafted) throw Error("these columns are laid out already");
+    state_ = State::used_up;
     return by_tree_ ? by_tree_->offers() : by_node_->offers();
 }
 
 void ForestColumns::finish(int n_threads) {
     if (by_tree_) by_tree_->finish(n_threads);
     else by_node_->finish(n_threads);
-    state_ = State::finished;
 }
 
 void ForestColumns::fill(const InputBlock& block, double* const* out) const {
@@ -150,6 +164,7 @@ void evaluate(const BlockColumns& columns, const Table& x, const Components& com
         }
         columns.fill(block, places.data());
         for (index c = 0; c < components.count(); ++c) {
+            if (c % kComponentsAPoll == 0) poll();
             double* sum = out + c * x.rows + begin;
             std::fill(sum, sum + n, 0.0);
             for (index e = components.begin[c]; e < components.begin[c + 1]; ++e)

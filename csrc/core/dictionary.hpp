@@ -61,7 +61,7 @@ class ForestColumns {
 public:
     ForestColumns(std::shared_ptr<const Forest> forest, index output, Sorting sorting, TreeChoice which = TreeChoice::all);
     // To be laid out before they can be filled (column_sums.hpp). A draft needs no other forest: it may be made before
-    // the others are there, and is not made twice.
+    // the others are there, and is not made twice. A draft that fails leaves nothing; asking for its offers uses it up.
     void draft(int n_threads);
     TableOffers& offers();
     void finish(int n_threads);
@@ -73,7 +73,7 @@ public:
     void fill(const InputBlock& block, double* const* out) const;
 
 private:
-    enum class State { empty, drafted, finished };
+    enum class State { empty, drafted, used_up };
     void draft_trees(int n_threads);
 
     std::shared_ptr<const Forest> forest_;

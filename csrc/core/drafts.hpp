@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "dictionary.hpp"
+#include "interruption.hpp"
 
 namespace fasthdmr {
 
@@ -16,7 +17,7 @@ namespace fasthdmr {
 class Drafts {
 public:
     Drafts() = default;
-    ~Drafts() { stop(); }
+    ~Drafts() { break_off(); }
     Drafts(const Drafts&) = delete;
     Drafts& operator=(const Drafts&) = delete;
 
@@ -26,13 +27,14 @@ public:
 
 private:
     void work();
-    void stop();
+    void break_off();
 
     std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<std::shared_ptr<ForestColumns>> waiting_;
-    bool done_ = false;
+    bool done_ = false, is_drafting_ = false;
     std::exception_ptr failure_;
+    Interruptible call_{nullptr};
     std::thread thread_;
 };
 

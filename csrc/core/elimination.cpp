@@ -7,8 +7,10 @@
 #include "cholesky.hpp"
 #include "cholesky_qr.hpp"
 #include "dot.hpp"
+#include "interruption.hpp"
 #include "kernels.hpp"
 #include "lapack.hpp"
+#include "short_calls.hpp"
 
 namespace fasthdmr {
 
@@ -50,13 +52,11 @@ std::optional<Buffer<double>> coefficients(const Buffer<double>& g, index n, con
             result[j * s + i] = g[first * n + last];
         }
     if (!cholesky(among.data(), s)) return {};
-    char left = 'L', lower = 'L', no = 'N', transposed = 'T';
-    double one = 1.0;
-    lapack().dtrsm(&left, &lower, &no, &no, &s, &t, &one, among.data(), &s, result.data(), &s);
+    solve_triangle('L', 'N', among.data(), s, s, result.data(), t);
     for (int j = 0; j < t; ++j)
         for (int i = 0; i < s; ++i)
             if (sources[i] > targets[j]) result[j * s + i] = 0.0;
-    lapack().dtrsm(&left, &lower, &transposed, &no, &s, &t, &one, among.data(), &s, result.data(), &s);
+    solve_triangle('L', 'T', among.data(), s, s, result.data(), t);
     return result;
 }
 
@@ -133,6 +133,7 @@ void Elimination::add_many(double sign, double* block, index rows, index leading
     double one = 1.0;
     Buffer<double> to(kChunk * t);
     for (index begin = 0; begin < rows; begin += kChunk) {
+        poll();
         int count = int(std::min(kChunk, rows - begin));
         for (int j = 0; j < t; ++j) std::copy_n(block + targets_[j] * leading + begin, count, to.data() + j * kChunk);
         lapack().dgemm(&no, &no, &count, &t, &s, &sign, block + begin, &ld, const_cast<double*>(factors_.data()), &s,

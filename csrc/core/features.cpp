@@ -11,6 +11,8 @@ namespace {
 
 // Columns of input that a task loads: their ranks stay in the second cache.
 constexpr index kColumnsATask = 64;
+// Some columns take less time than asking whether they are still wanted.
+constexpr std::size_t kColumnsAPoll = 16;
 
 // Each once: those with leaf values for several outputs are in groups of all of them.
 std::vector<index> distinct_trees(const std::vector<TreeSet>& columns) {
@@ -27,13 +29,15 @@ void add_columns(const std::vector<ColumnSum>& sums, const Thresholds& threshold
                  bool from_zero) {
     std::vector<RankedBlock> ranked;
     for (const Part& part : parts) ranked.emplace_back(thresholds, *part.block, need_codes(sums));
-    for (std::size_t c = 0; c < sums.size(); ++c)
+    for (std::size_t c = 0; c < sums.size(); ++c) {
+        if (c % kColumnsAPoll == 0) poll();
         for (std::size_t p = 0; p < parts.size(); ++p) {
             double* column = parts[p].columns[c];
             if (!column) continue;
             if (from_zero) std::fill_n(column, ranked[p].rows(), 0.0);
             sums[c].add(ranked[p], thresholds, column);
         }
+    }
 }
 
 TreeSums::TreeSums(const Forest& forest, std::vector<TreeSet> columns)
@@ -48,6 +52,7 @@ void TreeSums::draft(int n_threads) {
     parallel_for(index(columns.size()), n_threads, [&](index c) {
         const index value_column = forest.value_column(columns[c].output);
         for (const index t : columns[c].trees) {
+            poll();
             if (append_leaf_boxes(forest, thresholds_, t, value_column, candidates[c].boxes))
                 ++(forest.depth(t) > kShallowDepth ? candidates[c].deep_walks : candidates[c].walks);
             else

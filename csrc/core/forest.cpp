@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "interruption.hpp"
+
 namespace fasthdmr {
 
 namespace {
@@ -40,6 +42,7 @@ Forest::Forest(const TreeArrays& a) : n_features_(a.n_features), n_outputs_(a.n_
     tree_output_.reserve(a.n_trees);
     weights_.reserve(a.n_nodes);
     for (index t = 0; t < a.n_trees; ++t) {
+        poll();
         add_tree(a, t);
         average_upwards(t);
     }

@@ -5,6 +5,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "interruption.hpp"
+
 namespace fasthdmr {
 
 namespace {
@@ -75,6 +77,7 @@ std::vector<Group> group_trees(const Forest& forest, index output, TreeChoice wh
     std::map<Subspace, std::vector<index>, decltype(&precedes)> trees(&precedes);
     Subspace variables;  // one for all trees: most of their sets are known already
     for (const index t : trees_of(forest, output, which)) {
+        poll();
         split_variables(forest, t, variables);
         trees[variables].push_back(t);
     }
@@ -106,6 +109,7 @@ void touch(const Subspace& path, std::int32_t variable, index order, std::set<Su
 std::vector<Subspace> touched_subspaces(const Forest& forest, index order) {
     std::set<Subspace, decltype(&precedes)> found(&precedes);
     for (index t = 0; t < forest.n_trees(); ++t) {
+        poll();
         const Node* tree = forest.tree(t);
         std::vector<Subspace> path(forest.tree_size(t));
         for (index m = 0; m < forest.tree_size(t); ++m) {
@@ -128,6 +132,7 @@ NodeGroups group_nodes(const Forest& forest, index output, TreeChoice which) {
     NodeGroups groups;
     groups.below.resize(forest.n_trees());
     for (const index t : trees_of(forest, output, which)) {
+        poll();
         const Node* tree = forest.tree(t);
         std::vector<std::int32_t>& below = groups.below[t];
         below.assign(forest.tree_size(t), -1);  // until it is visited, a node holds its own subspace

@@ -109,6 +109,7 @@ Decomposition top_down(const Measure& m, const double* beta, int n_threads) {
         for (index i = 0; i <= j; ++i) f[i] += beta[j] * m.r[j * m.p + i];
     result.total = dot(f.data() + 1, f.data() + 1, m.p - 1);
     for (index s = 0; s < n_subspaces; ++s) {
+        poll();
         const auto first = result.components.begin[s] + 1, last = result.components.begin[s + 1];
         combine(m, {result.components.column.begin() + first, result.components.column.begin() + last},
                 {result.components.weight.begin() + first, result.components.weight.begin() + last}, f_u);

@@ -8,11 +8,9 @@ struct Lapack {
     // QR of a triangle stacked on a (trapezoidal) block.
     void (*dtpqrt)(int* m, int* n, int* l, int* nb, double* a, int* lda, double* b, int* ldb, double* t, int* ldt,
                    double* work, int* info);
-    // Least-norm least squares by pivoted QR.
-    void (*dgelsy)(int* m, int* n, int* nrhs, double* a, int* lda, double* b, int* ldb, int* jpvt, double* rcond, int* rank,
-                   double* work, int* lwork, int* info);
-    // Pivoted QR.
-    void (*dgeqp3)(int* m, int* n, double* a, int* lda, int* jpvt, double* tau, double* work, int* lwork, int* info);
+    // Some steps of pivoted QR.
+    void (*dlaqps)(int* m, int* n, int* offset, int* nb, int* kb, double* a, int* lda, int* jpvt, double* tau, double* vn1,
+                   double* vn2, double* auxv, double* f, int* ldf);
     // Cholesky factor, and the solution with it.
     void (*dpotrf)(char* uplo, int* n, double* a, int* lda, int* info);
     // The reciprocal of the condition of what dpotrf has factored.

@@ -12,6 +12,7 @@ namespace {
 // bits of a byte.
 constexpr index kCodedSplits = 8;
 constexpr index kCodes = 1 << kCodedSplits;
+constexpr index kItemsAPoll = 1 << 16;
 
 // Moves the items that go left to the front, and keeps their order; returns their number.
 template <class GoesRight>
@@ -45,9 +46,14 @@ void walk(const Node* tree, const FreeSets& free, std::vector<std::int32_t>& ite
         if (begin < end) tasks.push_back({node, set, begin, end});
     };
     push(0, 0, 0, index(items.size()));
+    index moved = 0;
     while (!tasks.empty()) {
         const auto [m, set, begin, end] = tasks.back();
         tasks.pop_back();
+        if ((moved += 1 + end - begin) > kItemsAPoll) {
+            poll();
+            moved = 0;
+        }
         if (Forest::is_leaf(tree, m)) {
             double sum = 0.0;
             for (index k = begin; k < end; ++k) sum += weight[items[k]];

@@ -6,7 +6,9 @@
 
 #include "cholesky.hpp"
 #include "dot.hpp"
-#include "lapack.hpp"
+#include "interruption.hpp"
+#include "pivoted_qr.hpp"
+#include "short_calls.hpp"
 
 namespace fasthdmr {
 
@@ -15,8 +17,6 @@ namespace {
 // Where the inverse of the products is smaller, their rounding leaves a solution nine digits, and one correction is enough
 // for all that a QR would give.
 constexpr double kLargestInverse = 1e6;
-constexpr const char* kUnsolvable =
-    "The columns are too large, too small or too unequal to be solved for. Bring them and the weights closer to one.";
 // The numbers of a column carry so many eps of its size as rounding, however small its spread.
 constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
 
@@ -34,10 +34,7 @@ LeastSquares::LeastSquares(const double* r, index p, double tolerance)
         for (index i = 0; i < j; ++i) unit_[(j - 1) * n_ + i] = column[i + 1] / centred;
     }
     if (*std::max_element(rounding.begin(), rounding.end()) > tolerance) drop_rounding(rounding);
-    char lower = 'L', transposed = 'T';
-    int n = int(n_);
-    double one = 1.0;
-    if (n > 0) lapack().dsyrk(&lower, &transposed, &n, &n, &one, unit_.data(), &n, &one, products_.data(), &n);
+    add_gram(unit_.data(), n_, n_, n_, products_.data());
     Buffer<double> factor = products_;
     well_conditioned_ = cholesky(factor.data(), n_) && inverse_norm(factor.data(), n_) <= kLargestInverse;
 }
@@ -85,6 +82,7 @@ std::vector<double> LeastSquares::solve(const std::vector<index>& columns, index
         return by_pivoted_qr(columns, rows, rhs, count);
     std::vector<double> solutions;
     for (index c = 0; c < count; ++c) {
+        poll();
         const std::vector<double> solution = by_products(g, columns, rows, rhs + c * rows);
         solutions.insert(solutions.end(), solution.begin(), solution.end());
     }
@@ -93,13 +91,9 @@ std::vector<double> LeastSquares::solve(const std::vector<index>& columns, index
 
 // The first columns are a triangle as they are.
 std::vector<double> LeastSquares::by_substitution(index columns, index rows, const double* rhs, index count) const {
-    char left = 'L', upper = 'U', no = 'N';
-    int n = int(columns), nrhs = int(count), ld = int(n_);
-    double one = 1.0;
     std::vector<double> solutions(columns * count);
     for (index c = 0; c < count; ++c) std::copy_n(rhs + c * rows, columns, solutions.data() + c * columns);
-    lapack().dtrsm(&left, &upper, &no, &no, &n, &nrhs, &one, const_cast<double*>(unit_.data()), &ld, solutions.data(),
-                   &n);
+    solve_triangle('U', 'N', unit_.data(), columns, n_, solutions.data(), count);
     for (std::size_t k = 0; k < solutions.size(); ++k) solutions[k] /= spread_[1 + k % columns];
     return solutions;
 }
@@ -122,39 +116,18 @@ std::vector<double> LeastSquares::by_products(const Buffer<double>& factor, cons
 
 std::vector<double> LeastSquares::by_pivoted_qr(const std::vector<index>& columns, index rows, const double* rhs,
                                                 index count) const {
-    int n = int(columns.size()), m = int(rows), nrhs = int(count), ld = std::max(m, n), rank = 0, info = 0, query = -1;
-    Buffer<double> a(rows * n), b(ld * count);
-    for (int k = 0; k < n; ++k) std::copy_n(unit(columns[k]), rows, a.data() + k * rows);
-    for (index c = 0; c < count; ++c) std::copy_n(rhs + c * rows, rows, b.data() + c * ld);
-    std::vector<int> pivots(n, 0);
-    double tolerance = tolerance_, size = 0.0;
-    lapack().dgelsy(&m, &n, &nrhs, a.data(), &m, b.data(), &ld, pivots.data(), &tolerance, &rank, &size, &query, &info);
-    Buffer<double> work(std::max<index>(1, index(size)));
-    int length = int(work.size());
-    lapack().dgelsy(&m, &n, &nrhs, a.data(), &m, b.data(), &ld, pivots.data(), &tolerance, &rank, work.data(), &length,
-                    &info);
-    if (info != 0) throw Error(kUnsolvable);
-    std::vector<double> solution(columns.size() * count);
-    for (index c = 0; c < count; ++c)
-        for (int k = 0; k < n; ++k) solution[c * n + k] = b[c * ld + k] / spread_[columns[k]];
-    return solution;
+    const index n = index(columns.size());
+    Buffer<double> a(rows * n);
+    for (index k = 0; k < n; ++k) std::copy_n(unit(columns[k]), rows, a.data() + k * rows);
+    const PivotedQr qr(std::move(a), rows, n);
+    std::vector<double> solutions = qr.solve(rhs, count, qr.rank(tolerance_));
+    for (std::size_t k = 0; k < solutions.size(); ++k) solutions[k] /= spread_[columns[k % columns.size()]];
+    return solutions;
 }
 
 index LeastSquares::rank() const {
     if (well_conditioned_) return n_ + 1;
-    int n = int(n_), info = 0, query = -1;
-    Buffer<double> a = unit_;
-    std::vector<int> pivots(n, 0);
-    std::vector<double> tau(n);
-    double size = 0.0;
-    lapack().dgeqp3(&n, &n, a.data(), &n, pivots.data(), tau.data(), &size, &query, &info);
-    Buffer<double> work(std::max<index>(1, index(size)));
-    int length = int(work.size());
-    lapack().dgeqp3(&n, &n, a.data(), &n, pivots.data(), tau.data(), work.data(), &length, &info);
-    if (info != 0) throw Error(kUnsolvable);
-    index rank = 0;
-    while (rank < n_ && std::abs(a[rank * n_ + rank]) > tolerance_) ++rank;
-    return 1 + rank;
+    return 1 + PivotedQr(unit_, n_, n_).rank(tolerance_);
 }
 
 std::vector<double> regression(const double* r, index p, const double* target, double tolerance) {

@@ -5,6 +5,7 @@
 
 #include "kernels.hpp"
 #include "parallel.hpp"
+#include "sorting.hpp"
 
 namespace fasthdmr {
 
@@ -14,13 +15,15 @@ std::vector<std::vector<float>> all_thresholds(const std::vector<std::shared_ptr
     std::vector<std::vector<float>> sorted(forests.front()->n_features());
     for (const auto& forest : forests) {
         if (forest->n_features() != index(sorted.size())) throw Error("the forests have different numbers of features");
-        for (index t = 0; t < forest->n_trees(); ++t)
+        for (index t = 0; t < forest->n_trees(); ++t) {
+            poll();
             for (index m = 0; m < forest->tree_size(t); ++m)
                 if (const Node& node = forest->tree(t)[m]; !Forest::is_leaf(forest->tree(t), m))
                     sorted[node.feature].push_back(node.threshold);
+        }
     }
     for (std::vector<float>& of : sorted) {
-        std::sort(of.begin(), of.end());
+        sort_in_steps(of);
         of.erase(std::unique(of.begin(), of.end()), of.end());
     }
     return sorted;
@@ -72,6 +75,7 @@ void Marginals::count(const Table& x, const double* weight, index variable) {
     Buffer<float> values(kBlockRows);
     Buffer<std::int32_t> ranks(kBlockRows);
     for (index begin = 0; begin < x.rows; begin += kBlockRows) {
+        poll();
         const index rows = std::min(kBlockRows, x.rows - begin);
         kernels().load(x.data + begin * x.row_stride + variable * x.column_stride, x.is_float32, x.row_stride, rows,
                        values.data());

@@ -147,6 +147,7 @@ Sum absorbed(const Source& source, const Rows& rows, const Sum& empty, index lea
         Sum sum = empty;
         Buffer<double> block(source.columns * leading);
         for (index s = 0; s < steps; ++s) {
+            poll();
             const index begin = count * s / steps;
             const Rows part = rows.slice(first + begin, count * (s + 1) / steps - begin);
             source.fill(part, block.data(), leading);
@@ -188,8 +189,10 @@ std::optional<Eliminations> scouted(const Source& source, const Rows& rows, inde
     const std::vector<index> chosen = spread(rows, scouts, run);
     const Rows few{0, 1, scouts, chosen.data()};
     Buffer<double> x(scouts * source.columns);
-    for (index begin = 0; begin < scouts; begin += kBlockRows)
+    for (index begin = 0; begin < scouts; begin += kBlockRows) {
+        poll();
         source.fill(few.slice(begin, std::min(kBlockRows, scouts - begin)), x.data() + begin, scouts);
+    }
     return eliminations(x, scouts, source.columns, kScoutsExaggerate * CholeskyQr::kLargestInverse);
 }
 

@@ -28,6 +28,7 @@ void NodeSums::draft(int n_threads) {
     thresholds_ = Thresholds(forest, nodes_to_rank(forest, trees), n_threads);
     std::vector<Candidate> candidates(subspaces().size());
     for (const index t : trees) {
+        poll();
         constant_ += forest.values(t)[value_column_];
         const bool is_deep = forest.depth(t) > kShallowDepth;
         if (is_deep ? !has_few_splits_of_pairs(forest, t) : !can_be_coded(forest, thresholds_, t)) {
@@ -50,6 +51,7 @@ void NodeSums::finish(int) {
     columns_.resize(subspaces().size());
     for (std::size_t g = 0; g < columns_.size(); ++g) columns_[g].tables = std::move(draft->offers.tables[g]);
     for (const index t : draft->shallow) {
+        poll();
         append_walks(draft->forest, t);
         std::vector<std::int32_t>().swap(groups_.below[t]);
     }
@@ -131,7 +133,10 @@ void NodeSums::add_deep(const Forest& forest, const std::vector<index>& trees, c
     while (stop > 0 && !columns[stop - 1]) --stop;
     if (stop == 0) return;
     const auto walk = block.has_missing() ? &NodeSums::walk_deep<true> : &NodeSums::walk_deep<false>;
-    for (const index t : trees) (this->*walk)(forest, t, block, columns, stop);
+    for (const index t : trees) {
+        poll();
+        (this->*walk)(forest, t, block, columns, stop);
+    }
 }
 
 // Eight rows walk side by side, so that their cache misses overlap. On the way down the subspaces grow, and so do their

@@ -72,10 +72,13 @@ public:
 
     std::vector<double> means(const std::vector<double>& offset, double weight) {
         for (std::size_t a = 0; a < sizes_.size(); ++a)
-            for (index i = 0; i < index(cells_.size()); ++i)
+            for (index i = 0; i < index(cells_.size()); ++i) {
+                if (i % kCellsAPoll == 0) poll();
                 if (place(i, a) > 0) cells_[i] += cells_[i - strides_[a]];
+            }
         std::vector<double> result;
         for (index i = 0; i < index(cells_.size()); ++i) {
+            if (i % kCellsAPoll == 0) poll();
             bool inside = true;
             for (std::size_t a = 0; a < sizes_.size(); ++a) inside &= place(i, a) < sizes_[a];
             if (inside) result.push_back(offset[i / per_output_] + cells_[i] / weight);
@@ -84,6 +87,7 @@ public:
     }
 
 private:
+    static constexpr index kCellsAPoll = 1 << 16;
     index place(index cell, std::size_t axis) const { return cell / strides_[axis] % (sizes_[axis] + 1); }
 
     std::vector<index> sizes_, strides_;
@@ -134,7 +138,10 @@ public:
             std::vector<TreeBoxes> trees(last - first);
             parallel_for(last - first, n_threads, [&](index k) { trees[k] = boxes(first + k, rows); });
             parallel_for(index(grids_.size()), n_threads, [&](index g) {
-                for (index t = first; t < last; ++t) add_tree(t, trees[t - first], g);
+                for (index t = first; t < last; ++t) {
+                    poll();
+                    add_tree(t, trees[t - first], g);
+                }
             });
             first = last;
         }

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "interruption.hpp"
+
 namespace fasthdmr {
 
 namespace {
@@ -75,6 +77,7 @@ ProductTrees::ProductTrees(const std::vector<std::shared_ptr<const Forest>>& for
 
 void ProductTrees::append(const Forest& forest, index t, index value_column, double factor,
                           std::map<Subspace, index>& group_of) {
+    poll();
     const fasthdmr::Node* tree = forest.tree(t);
     for (index m = 0; m < forest.tree_size(t); ++m) {
         if (Forest::is_leaf(tree, m))
@@ -121,6 +124,7 @@ double count_subspaces(const std::vector<LeafGroup>& groups, index order) {
 GroupsOf groups_of_subspaces(const std::vector<LeafGroup>& groups, index order) {
     GroupsOf found(&precedes);
     for (index g = 0; g < index(groups.size()); ++g) {
+        poll();
         std::vector<Subspace> subsets{{}};
         for (const std::int32_t variable : groups[g].variables)
             for (std::size_t k = 0, n = subsets.size(); k < n; ++k)
@@ -137,6 +141,7 @@ BoxList boxes_in(const Subspace& u, const std::vector<LeafGroup>& groups, const 
     BoxList boxes;
     boxes.order = index(u.size());
     for (const index g : chosen) {
+        poll();
         const LeafGroup& group = groups[g];
         const index width = index(group.variables.size());
         std::vector<index> own, others;
@@ -154,9 +159,12 @@ BoxList boxes_in(const Subspace& u, const std::vector<LeafGroup>& groups, const 
 }
 
 BoxList merged(const BoxList& boxes) {
+    constexpr index kComparisonsAPoll = 4096;
     std::vector<index> order(boxes.count());
     std::iota(order.begin(), order.end(), 0);
+    index compared = 0;
     const auto compare = [&](index a, index b) {
+        if (++compared % kComparisonsAPoll == 0) poll();
         for (index s = 0; s < boxes.order; ++s) {
             const Side &x = boxes.box(a)[s], &y = boxes.box(b)[s];
             const auto left = std::tie(x.low, x.high, x.missing), right = std::tie(y.low, y.high, y.missing);

@@ -11,6 +11,8 @@ namespace fasthdmr {
 
 namespace {
 
+constexpr index kBoxesAPoll = 256;
+
 index leaves_of(const std::vector<LeafGroup>& groups, const std::vector<index>& chosen) {
     index sum = 0;
     for (const index g : chosen) sum += index(groups[g].values.size());
@@ -110,6 +112,7 @@ void ProductComponents::fill(const InputBlock& block, double* const* out) const 
 void ProductComponents::add_boxes(const BoxList& boxes, const RankedBlock& block, double* out) const {
     std::vector<BoxSide> sides(boxes.order);
     for (index b = 0; b < boxes.count(); ++b) {
+        if (b % kBoxesAPoll == 0) poll();
         for (index s = 0; s < boxes.order; ++s) {
             const Side& side = boxes.box(b)[s];
             const std::int32_t missing = side.missing ? marginals_->thresholds().count(side.variable) + 1 : -1;

@@ -20,6 +20,7 @@ void refuse(double count, double most, const char* what) {
 
 namespace {
 
+constexpr index kTreesAPoll = 16;  // some are walked in less time than a poll
 constexpr index kBoxes = 256;  // a stretch of boxes whose sides are in the first cache
 
 // The sides of boxes as weights, variable after variable.
@@ -50,6 +51,7 @@ double pairs_from(index begin, const BoxList& boxes, const BoxWeights& weights) 
     for (index first = begin; first < n; first += kBoxes) {
         const index count = std::min(kBoxes, n - first);
         double out[kBoxes] = {};
+        poll();
         for (index a = begin; a < end; ++a)
             kernels().add_covariances(weights.sides.data(), boxes.order, boxes.values.data(), a, first, count, out);
         const double part = std::accumulate(out, out + count, 0.0);
@@ -68,6 +70,7 @@ std::vector<double> box_variances(const std::vector<const BoxList*>& lists, cons
     std::vector<Task> tasks;
     std::vector<BoxWeights> weights;
     for (std::size_t k = 0; k < lists.size(); ++k) {
+        poll();
         weights.emplace_back(*lists[k], marginals);
         for (index begin = 0; begin < lists[k]->count(); begin += kBoxes) tasks.push_back({k, begin});
     }
@@ -174,7 +177,10 @@ double tree_variance(const ProductTrees& trees, int n_threads) {
             const double value = trees.tree(t)[path.leaf].value;
             double others = 0.0;
             walk.enter(path);
-            for (index other = t + 1; other < trees.count(); ++other) others += walk.sum(other, path.probability);
+            for (index other = t + 1; other < trees.count(); ++other) {
+                if (other % kTreesAPoll == 0) poll();
+                others += walk.sum(other, path.probability);
+            }
             walk.leave(path);
             parts[t] += value * (value * path.probability + 2.0 * others);
         }
@@ -187,6 +193,7 @@ double estimated_visits(const ProductTrees& trees) {
     const index n = trees.count();
     double sum = 0.0;
     for (index k = 0; k < (n > 0 ? pairs : 0); ++k) {
+        poll();
         const index t = k * n / pairs, other = (t * 7919 + k * 104729) % n;
         BoxWalk walk(trees);
         const std::vector<PathToLeaf> paths = paths_to_leaves(trees.tree(t), *trees.marginals());

@@ -60,6 +60,7 @@ void evaluate(const Spans& spans, const Table& x, const Components& components, 
         std::vector<std::int32_t> starts;
         for (std::size_t s = 0; s < users.size(); ++s) {
             if (users[s].empty()) continue;
+            poll();
             const Span& span = spans.all()[s];
             block.expand(span, 0, n, values, starts);
             for (const auto& [c, coefficients] : users[s]) {

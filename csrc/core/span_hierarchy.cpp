@@ -135,7 +135,10 @@ std::vector<Decomposition> TopDown::run(int n_threads) {
         Decomposition result;
         result.constant = sums_.output_mean[k];
         result.total = sums_.output_variance[k];
-        for (index s = 0; s < n; ++s) append(result, s, k);
+        for (index s = 0; s < n; ++s) {
+            poll();
+            append(result, s, k);
+        }
         results.push_back(std::move(result));
     }
     return results;

@@ -20,7 +20,8 @@ public:
     void fix_signs();
 
 private:
-    void update(double* block, index rows, index leading, index trapezoid);
+    index rows_of_call() const;
+    void update(double* block, index rows, index leading, index trapezoid, index begin);
 
     index n_;
     Buffer<double> r_;

@@ -2,9 +2,16 @@
 
 #include <algorithm>
 
+#include "interruption.hpp"
 #include "kernels.hpp"
 
 namespace fasthdmr {
+
+namespace {
+
+constexpr index kBoxesAPoll = 4096;
+
+}  // namespace
 
 Tables::Tables(const Thresholds& thresholds, const std::vector<Box>& boxes) {
     std::map<std::int32_t, std::int32_t> axis_of;
@@ -62,7 +69,9 @@ void Tables::fill(const std::vector<Box>& boxes) {
         }
         return out[0] = {0, missing + 1}, 1;
     };
+    index added = 0;
     for (const Box& box : boxes) {
+        if (++added % kBoxesAPoll == 0) poll();
         if (box.sides == 0) {
             constant_ += box.value;
             continue;

@@ -5,6 +5,7 @@
 
 #include "kernels.hpp"
 #include "parallel.hpp"
+#include "sorting.hpp"
 
 namespace fasthdmr {
 
@@ -31,7 +32,7 @@ Thresholds::Thresholds(const Forest& forest, const std::vector<std::int32_t>& no
     for (const std::int32_t m : nodes) of[all[m].feature].push_back(sortable(all[m].threshold, m));
     parallel_for(forest.n_features(), n_threads, [&](index variable) {
         auto& entries = of[variable];
-        std::sort(entries.begin(), entries.end());
+        sort_in_steps(entries);
         std::vector<float>& sorted = sorted_[variable];
         for (const std::uint64_t entry : entries) {
             const float threshold = all[std::uint32_t(entry)].threshold;

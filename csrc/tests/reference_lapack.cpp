@@ -55,72 +55,24 @@ void dtpqrt(int* m, int* n, int* l, int*, double* a, int* lda, double* b, int* l
     *info = 0;
 }
 
-// A P = Q R, R in place of A, P counted from 1; Q' is applied to the right-hand sides as well.
-void pivoted_qr(int m, int n, double* a, int lda, int* pivots, double* b, int ldb, int nrhs) {
-    for (int j = 0; j < n; ++j) pivots[j] = j + 1;
-    for (int k = 0; k < std::min(m, n); ++k) {
-        int largest = k;
-        for (int j = k + 1; j < n; ++j)
-            if (norm(a + j * lda + k, m - k) > norm(a + largest * lda + k, m - k)) largest = j;
-        std::swap_ranges(a + k * lda, a + k * lda + m, a + largest * lda);
-        std::swap(pivots[k], pivots[largest]);
-        const Vector v = reflector(Vector(a + k * lda + k, a + k * lda + m));
-        for (int j = k; j < n; ++j) reflect(v, a + j * lda + k);
-        for (int c = 0; c < nrhs; ++c) reflect(v, b + c * ldb + k);
+// One step of pivoted QR, where LAPACK takes up to nb of them: the rows before `offset` are factored, the column that has
+// most left comes first and is reflected on the axis, and so is all behind it.
+void dlaqps(int* m, int* n, int* offset, int*, int* kb, double* a, int* lda, int* pivots, double* tau, double*, double*,
+            double*, double*, int*) {
+    const int begin = *offset, height = *m - begin;
+    int largest = 0;
+    for (int j = 1; j < *n; ++j)
+        if (norm(a + j * *lda + begin, height) > norm(a + largest * *lda + begin, height)) largest = j;
+    if (largest > 0) {
+        std::swap_ranges(a, a + *m, a + largest * *lda);
+        std::swap(pivots[0], pivots[largest]);
     }
-}
-
-void dgeqp3(int* m, int* n, double* a, int* lda, int* pivots, double*, double* work, int* lwork, int* info) {
-    *info = 0;
-    if (*lwork == -1) work[0] = 1.0;
-    else pivoted_qr(*m, *n, a, *lda, pivots, nullptr, 0, 0);
-}
-
-// The least-norm z with R z = c for the first `rank` rows of R: by R' = Q L, z = Q (L')^-1 c.
-class LeastNorm {
-public:
-    LeastNorm(const double* r, int ldr, int rank, int n) : n_(n) {
-        for (int i = 0; i < rank; ++i) {
-            Vector row(n);
-            for (int j = i; j < n; ++j) row[j] = r[j * ldr + i];
-            for (int k = 0; k < i; ++k) reflect(reflectors_[k], row.data() + k);
-            reflectors_.push_back(reflector(Vector(row.begin() + i, row.end())));
-            reflect(reflectors_[i], row.data() + i);
-            columns_.push_back(row);
-        }
-    }
-
-    Vector solve(const double* c) const {
-        Vector z(n_);
-        for (std::size_t i = 0; i < columns_.size(); ++i) {
-            z[i] = c[i];
-            for (std::size_t k = 0; k < i; ++k) z[i] -= columns_[i][k] * z[k];
-            z[i] /= columns_[i][i];
-        }
-        for (int i = int(columns_.size()) - 1; i >= 0; --i) reflect(reflectors_[i], z.data() + i);
-        return z;
-    }
-
-private:
-    int n_;
-    std::vector<Vector> reflectors_, columns_;  // columns of L
-};
-
-void dgelsy(int* m, int* n, int* nrhs, double* a, int* lda, double* b, int* ldb, int* pivots, double* rcond, int* rank,
-            double* work, int* lwork, int* info) {
-    *info = 0;
-    if (*lwork == -1) {
-        work[0] = 1.0;
-        return;
-    }
-    pivoted_qr(*m, *n, a, *lda, pivots, b, *ldb, *nrhs);
-    *rank = 0;
-    while (*rank < std::min(*m, *n) && std::abs(a[*rank * *lda + *rank]) > *rcond * std::abs(a[0])) ++*rank;
-    const LeastNorm least_norm(a, *lda, *rank, *n);
-    for (int c = 0; c < *nrhs; ++c) {
-        const Vector z = least_norm.solve(b + c * *ldb);
-        for (int j = 0; j < *n; ++j) b[c * *ldb + pivots[j] - 1] = z[j];
-    }
+    const Vector v = reflector(Vector(a + begin, a + *m));
+    for (int j = 0; j < *n; ++j) reflect(v, a + j * *lda + begin);
+    // In LAPACK's form, H = I - tau w w' with w_1 = 1.
+    tau[0] = 2.0 * v[0] * v[0];
+    for (int i = 1; i < height; ++i) a[begin + i] = v[0] == 0.0 ? 0.0 : v[i] / v[0];
+    *kb = 1;
 }
 
 void dpotrf(char*, int* n, double* a, int* lda, int* info) {
@@ -171,14 +123,15 @@ void dsyrk(char*, char*, int* n, int* k, double*, double* a, int* lda, double*, 
         for (int i = j; i < *n; ++i) c[j * *ldc + i] += dot(a + i * *lda, a + j * *lda, *k);
 }
 
-// C <- alpha A B + C or alpha A B' + C: the cases that the core needs, as below.
-void dgemm(char*, char* turned, int* m, int* n, int* k, double* alpha, double* a, int* lda, double* b, int* ldb, double*,
-           double* c, int* ldc) {
+// C <- alpha A B + C, with A or B turned, or none of them: the cases that the core needs, as below.
+void dgemm(char* turned_a, char* turned, int* m, int* n, int* k, double* alpha, double* a, int* lda, double* b, int* ldb,
+           double*, double* c, int* ldc) {
     for (int j = 0; j < *n; ++j)
         for (int i = 0; i < *m; ++i) {
             long double sum = c[j * *ldc + i];
             for (int l = 0; l < *k; ++l)
-                sum += static_cast<long double>(*alpha) * a[l * *lda + i] * b[*turned == 'N' ? j * *ldb + l : l * *ldb + j];
+                sum += static_cast<long double>(*alpha) * a[*turned_a == 'N' ? l * *lda + i : i * *lda + l] *
+                       b[*turned == 'N' ? j * *ldb + l : l * *ldb + j];
             c[j * *ldc + i] = double(sum);
         }
 }
@@ -265,6 +218,6 @@ void dsyev(char* jobz, char*, int* n_, double* a, int* lda, double* w, double* w
 
 }  // namespace
 
-Lapack reference_lapack() { return {dtpqrt, dgelsy, dgeqp3, dpotrf, dpocon, dsyev, dsyrk, dgemm, dtrsm}; }
+Lapack reference_lapack() { return {dtpqrt, dlaqps, dpotrf, dpocon, dsyev, dsyrk, dgemm, dtrsm}; }
 
 }  // namespace fasthdmr

@@ -3,15 +3,14 @@
 
 from cpython.pycapsule cimport PyCapsule_New
 from scipy.linalg.cython_blas cimport dgemm, dsyrk, dtrsm
-from scipy.linalg.cython_lapack cimport dgelsy, dgeqp3, dpocon, dpotrf, dsyev, dtpqrt
+from scipy.linalg.cython_lapack cimport dlaqps, dpocon, dpotrf, dsyev, dtpqrt
 
 
 cdef extern from "lapack.hpp" namespace "fasthdmr":
     struct Lapack:
         void (*dtpqrt)(int*, int*, int*, int*, double*, int*, double*, int*, double*, int*, double*, int*) noexcept nogil
-        void (*dgelsy)(int*, int*, int*, double*, int*, double*, int*, int*, double*, int*, double*, int*,
+        void (*dlaqps)(int*, int*, int*, int*, int*, double*, int*, int*, double*, double*, double*, double*, double*,
                        int*) noexcept nogil
-        void (*dgeqp3)(int*, int*, double*, int*, int*, double*, double*, int*, int*) noexcept nogil
         void (*dpotrf)(char*, int*, double*, int*, int*) noexcept nogil
         void (*dpocon)(char*, int*, double*, int*, double*, double*, double*, int*, int*) noexcept nogil
         void (*dsyev)(char*, char*, int*, double*, int*, double*, double*, int*, int*) noexcept nogil
@@ -23,8 +22,7 @@ cdef extern from "lapack.hpp" namespace "fasthdmr":
 
 cdef Lapack table
 table.dtpqrt = dtpqrt
-table.dgelsy = dgelsy
-table.dgeqp3 = dgeqp3
+table.dlaqps = dlaqps
 table.dpotrf = dpotrf
 table.dpocon = dpocon
 table.dsyev = dsyev

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,17 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
     feature_names_: tuple[str, ...]
     n_jobs: int | None
     _is_scored = False  # whether the output of the black box is a score, where y are labels
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """Leave the estimator as it was where a fit does not come to its end: half of two fits fits nothing."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def transform(self, X: Any) -> Floats:
         """Return the component functions at X, (N, C), or (N, C * K) with the outputs of a component side by side."""

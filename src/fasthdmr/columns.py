@@ -13,6 +13,7 @@ from sklearn.utils import check_array, check_consistent_length
 from fasthdmr import _core
 from fasthdmr._numbers import check_numbers
 from fasthdmr._scale import LARGEST, Deviations, check_size, power_of_two, powers_of_two
+from fasthdmr._steps import take_columns
 from fasthdmr._threads import n_threads, one_blas_thread
 from fasthdmr._validation import column_names
 from fasthdmr._weights import check_weights
@@ -203,7 +204,7 @@ def _triangles(
         found: Floats = triangles[0] / np.sqrt(total)
         return found
 
-    columns, units = matrix[:, order], np.ones(len(order))
+    columns, units = take_columns(matrix, order), np.ones(len(order))
     first = triangle(columns, targets[0])
     # It tells of columns at the ends of the range, so that not all of them are searched for their largest numbers.
     sizes = np.abs(first[:, 1 : len(order) + 1]).max(axis=0)

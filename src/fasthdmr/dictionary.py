@@ -16,6 +16,7 @@ from fasthdmr import _core
 from fasthdmr._cached import cached_property
 from fasthdmr._numbers import as_floats
 from fasthdmr._scale import LARGEST
+from fasthdmr._steps import steps
 from fasthdmr._validation import check_names
 from fasthdmr.forest import Forest
 
@@ -222,8 +223,10 @@ class ArrayDictionary:
     def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
         """Return (1, columns in their order) times weights, (N, C)."""
         columns = self._columns(rows)
-        design = np.column_stack([np.ones(len(columns)), columns[:, self.order]])
-        result: Floats = design @ weights
+        result = np.empty((len(columns), weights.shape[1]))
+        for part in steps(len(columns), float(weights.nnz + weights.shape[0])):
+            own = columns[part][:, self.order]
+            result[part] = np.column_stack([np.ones(len(own)), own]) @ weights
         return result
 
     def embed(self, subspace: Subspace, values: Any) -> Floats:

@@ -6,10 +6,10 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import qr
 from scipy.sparse import csr_array, vstack
 from scipy.special import ndtri
 
+from fasthdmr import _core
 from fasthdmr._threads import one_blas_thread
 from fasthdmr.analytic.gaussian_quadratic import check_moments
 from fasthdmr.kernel_dictionary import Monomials
@@ -61,9 +61,7 @@ class GaussianMeasure:
             raised = (times_w @ coefficients[:, products.parent[children[0]]]).reshape(len(used), p)
             coefficients[:, children + 1] = raised.T @ root[products.factor[children]].T
         with one_blas_thread():
-            (triangle,) = qr(coefficients, mode="r", overwrite_a=True)
-        result = triangle * np.where(triangle.diagonal() < 0, -1.0, 1.0)[:, None]
-        return np.asarray(result, dtype=np.float64)
+            return _core.triangle(coefficients)
 
     def sample(self) -> Sample:
         """Return quantiles of every variable: they stand for its law, not for how variables depend."""

@@ -139,6 +139,11 @@ class HDMR(BaseHDMR):
         UserWarning
             If pairs are left out, or the output is constant.
         """
+        with self._whole():
+            self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
         self._check_common()
         if self.order is None:
             raise ValueError("order must be a positive integer, got None: a function has no order of its own.")
@@ -171,7 +176,6 @@ class HDMR(BaseHDMR):
             data=Deviations.of(y.reshape(len(y), -1), weights) if self.normalise == "data" else None,
             sample=Sample.of(X, weights, values),
         )
-        return self
 
     def _basis(self, X: NDArray[Any], values: Floats, weights: Floats | None, chosen: set[Subspace] | None) -> Any:
         n, order = X.shape[1], min(self.order, X.shape[1])

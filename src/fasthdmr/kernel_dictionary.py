@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from fasthdmr import _core
+from fasthdmr._steps import gram
+from fasthdmr._steps import product as product_of
 from fasthdmr._threads import one_blas_thread
 from fasthdmr.dictionary import Integers, Labels, Subspace, embed
 from fasthdmr.kernel_machines import Machine, Multiple
@@ -153,7 +155,7 @@ class KernelDictionary(ABC):
         beta[0] = machine.intercept
         with one_blas_thread():
             for part in blocks(len(machine.points), self.n_columns):
-                beta += self.kernel(machine.points[part]).T @ machine.coef[part]
+                beta += gram(self.kernel(machine.points[part]), machine.coef[part])
         return beta
 
     def triangle(self, rows: NDArray[Any], weights: Floats | None, n_threads: int) -> Floats:
@@ -178,7 +180,7 @@ class KernelDictionary(ABC):
         with one_blas_thread():
             for part in blocks(len(rows), len(wanted)):
                 columns = self.columns(rows[part], wanted)
-                result[part] = (columns if len(wanted) == self.n_columns else columns[:, wanted]) @ factor
+                result[part] = product_of(columns if len(wanted) == self.n_columns else columns[:, wanted], factor)
         return result
 
     def embed(self, subspace: Subspace, values: Floats) -> Floats:

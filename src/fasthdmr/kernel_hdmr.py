@@ -6,12 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import solve_triangular
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from fasthdmr._models import is_scored
 from fasthdmr._scale import LARGEST, Deviations, centre_and_scale, power_of_two
+from fasthdmr._steps import product, solve_unit_triangle
 from fasthdmr._threads import n_threads, one_blas_thread
 from fasthdmr._validation import check_model_names, suggests_parameters
 from fasthdmr._weights import check_weights
@@ -121,6 +121,11 @@ class KernelHDMR(BaseHDMR):
         UserWarning
             If the output is constant.
         """
+        with self._whole():
+            self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
         self._check_kept()
         new = not is_fitted(self.estimator)
         if not new:
@@ -154,7 +159,6 @@ class KernelHDMR(BaseHDMR):
             data=data,
             sample=sample,
         )
-        return self
 
     def kernel_component(self, variables: Any) -> KernelComponent:
         """Return the component K_u of the kernel itself, as a function of (X, X2).
@@ -260,9 +264,8 @@ class KernelComponent:
         if self.subspace:
             own = 1 + np.flatnonzero(labels.column_subspace == labels.subspaces.index(self.subspace))
         with one_blas_thread():
-            nu = solve_triangular(A, beta.T, unit_diagonal=True)  # A nu(x') = beta(x'), one column a row of X2
-            result: Floats = dictionary.columns(rows) @ (A[:, own] @ nu[own])
-        return result
+            nu = solve_unit_triangle(A, beta.T)  # A nu(x') = beta(x'), one column a row of X2
+            return product(dictionary.columns(rows), product(A[:, own], nu[own]))
 
     def __repr__(self) -> str:
         return f"KernelComponent({' '.join(self._hdmr.feature_names_[i] for i in self.subspace)})"

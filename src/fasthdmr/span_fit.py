@@ -21,7 +21,7 @@ from fasthdmr.spans import Basis, coarse_basis
 Floats = NDArray[np.float64]
 
 RIDGE = 0.5
-"""The ridge is RIDGE / (N p) on the raw coefficients of a span of p columns, N the effective number of rows (spec 3)."""
+"""The ridge is RIDGE / (N p) on the coefficients of a span of p columns, N the effective number of rows (spec 3)."""
 
 _FULL_SIZES = 4  # variables of a term, up to which its spans have their full sizes
 _PAIRS = 8  # up to which there are pairs among its spans

@@ -312,9 +312,8 @@ def coarse_basis(basis: Basis) -> tuple[Basis, csr_array]:
     order_of = {a: len(axes) for axes in axes_of for a in axes}
     axes = [coarsen(axis, COARSE_SIZES[order_of.get(a, 1) - 1]) for a, axis in enumerate(basis.axes)]
     finer = [refinement(axis, fine) for axis, fine in zip(axes, basis.axes, strict=True)]
-    blocks = [np.ones((1, 1))]
-    for of in axes_of:
-        blocks.append(finer[of[0]] if len(of) == 1 else np.kron(finer[of[0]], finer[of[1]]))
+    blocks: list[NDArray[Any]] = [np.ones((1, 1))]
+    blocks += [finer[of[0]] if len(of) == 1 else np.kron(finer[of[0]], finer[of[1]]) for of in axes_of]
     used = csr_array(block_diag(blocks))
     others = csr_array((basis.core.n_columns - used.shape[0], used.shape[1]))
     return Basis(axes, subspaces, axes_of), csr_array(vstack([used, others]))

@@ -201,6 +201,11 @@ class TreeHDMR(BaseHDMR):
         UserWarning
             If the output is constant.
         """
+        with self._whole():
+            self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
         members = as_members(self.estimators, self.random_state)
         ridge = self._check_parameters(len(members))
         reasons = {
@@ -225,7 +230,6 @@ class TreeHDMR(BaseHDMR):
         trees = TreeDictionary(self.forests_, by, n_threads=threads, begun=begun)
         self._decompose(trees, X, y, weights, ridge=ridge)
         self._tell("decomposed", started)
-        return self
 
     def _decompose(
         self, trees: TreeDictionary, X: NDArray[Any], y: Any, weights: Floats | None, *, ridge: bool

@@ -51,7 +51,7 @@ def project(target, designs, weights, factor=RIDGE):
     right = np.r_[np.sqrt(share) * target, np.zeros(len(penalty) - 1)]
     coefficients = np.linalg.lstsq(rows, right, rcond=None)[0]
     ends = np.cumsum([1, *(d.shape[1] for d in designs)])
-    return full @ coefficients, [coefficients[a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    return full @ coefficients, np.split(coefficients, ends)[1:-1]
 
 
 def top_down(subspaces, spans, terms, weights, *, smooth):

@@ -105,26 +105,36 @@ def simulate_dense(
     counts: NDArray[Any],
     n: int,
     sums: NDArray[np.float64],
+    drawn: NDArray[np.uint32],
+    at: NDArray[np.int64],
+    most: int,
 ) -> None:
-    """Fill sums (runs, 2) with sum N w and sum N^2 w, w = 1/p or 1; every run ends with a pass over all counts."""
-    drawn = np.empty(LANES if halves is None else 2 * LANES, np.uint32)
-    place = len(drawn)
-    for run in range(len(sums)):
-        left = n
-        while left > 0:
+    """Fill sums (runs, 2) with sum N w and sum N^2 w, w = 1/p or 1; every run ends with a pass over all counts.
+
+    It goes on where it stopped: in a run, with so many draws left, at a place in `drawn`; and stops after about `most`
+    draws, since Python hears no signal before that.
+    """
+    run, left, place = at
+    while run < len(sums) and most > 0:
+        while left > 0 and most > 0:
             if place == len(drawn):
                 _draw(state, numbers, halves, table, len(counts), drawn)
                 place = 0
             end = min(len(drawn), place + left)
             for c in drawn[place:end]:  # an index of our own would be checked for being negative
                 counts[c] += 1
+            most -= end - place
             left -= end - place
             place = end
+        if left > 0:
+            break
         if inverse is None:
             sums[run, 0], sums[run, 1] = n, _squares(counts)
         else:
             sums[run, 0], sums[run, 1] = _weighted(counts, inverse)
         counts[:] = 0
+        run, left = run + 1, n
+    at[0], at[1], at[2] = run, left, place
 
 
 @njit(nogil=True)
@@ -164,14 +174,16 @@ def simulate_sparse(
     counts: NDArray[Any],
     n: int,
     sums: NDArray[np.float64],
+    drawn: NDArray[np.uint32],
+    at: NDArray[np.int64],
+    most: int,
+    touched: NDArray[np.uint32],
 ) -> None:
     """Do the same with sums made as draws come, and only the counts that were touched set back: nothing of size k."""
-    drawn = np.empty(LANES if halves is None else 2 * LANES, np.uint32)
-    touched = np.empty(n, np.uint32)
-    place = len(drawn)
-    for run in range(len(sums)):
-        total, squares, left = 0.0, 0.0, n
-        while left > 0:
+    run, left, place = at
+    while run < len(sums) and most > 0:
+        total, squares = (0.0, 0.0) if left == n else (sums[run, 0], sums[run, 1])
+        while left > 0 and most > 0:
             if place == len(drawn):
                 _draw(state, numbers, halves, table, len(counts), drawn)
                 place = 0
@@ -182,11 +194,16 @@ def simulate_sparse(
                 total += weight
                 squares += weight * (2 * np.int64(counts[c]) + 1)
                 counts[c] += 1
+            most -= end - place
             left -= end - place
             place = end
+        sums[run, 0], sums[run, 1] = total, squares
+        if left > 0:
+            break
         for c in touched:
             counts[c] = 0
-        sums[run, 0], sums[run, 1] = total, squares
+        run, left = run + 1, n
+    at[0], at[1], at[2] = run, left, place
 
 
 @njit(nogil=True)

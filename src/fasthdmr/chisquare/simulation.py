@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from threading import Event, Thread
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,9 @@ _CHUNK_DRAWS = 1 << 21
 _CHUNK_CELLS = 1 << 18
 _CHUNK_OCCUPANCIES = 1 << 11
 _CHUNK_RUNS = 1 << 16
+# A call takes about so many draws, or additions to a sample of Poisson counts: a tenth of a second or so.
+_CALL_DRAWS = 1 << 22
+_CALL_CORRECTIONS = 1 << 24
 # A binomial costs as much as so many draws from the alias table: NumPy's takes 70 to 80 ns there, a draw 1.2 ns.
 _DRAWS_PER_BINOMIAL = 64
 # NumPy's binomials square deviations in 64 bits, which wrap around at 6 standard deviations of 2^60 draws: above this,
@@ -38,7 +42,10 @@ _LEAST_OF_HALVES = 2.0**-16
 # Of a probability whose inverse is finite; what is less is never drawn, and 0 draws times infinity would be no number.
 _LEAST_OF_INVERSE = 1e-308
 
-Sampler = Callable[[np.random.SeedSequence, int], NDArray[np.float64]]
+Sampler = Callable[..., NDArray[np.float64]]
+"""Takes the stream, the number of runs and, if there is one, the event that nobody waits for them any more."""
+_NEVER = Event()
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -95,13 +102,20 @@ def simulate(
     starts = range(0, n_runs, chunk_runs)
     sizes = [min(chunk_runs, n_runs - start) for start in starts]
     seeds = _seed_sequence(random_state).spawn(len(sizes))
+    stop = Event()
+    chunk = partial(sample, stop=stop)
     shown = partial(progress, description="simulation", total=len(sizes), verbose=verbose)
     threads = min(n_threads(n_jobs), len(sizes))
     if threads == 1:
-        parts = list(shown(map(sample, seeds, sizes)))
+        parts = list(shown(map(chunk, seeds, sizes)))
     else:
         with ThreadPoolExecutor(threads) as pool:
-            parts = list(shown(pool.map(sample, seeds, sizes)))
+            try:
+                parts = list(shown(pool.map(chunk, seeds, sizes)))
+            except BaseException:  # Ctrl-C, for one: the pool waits for what it has begun
+                stop.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
     chi2, hdmr = np.concatenate(parts, axis=1)
     return Simulation(chi2, hdmr)
 
@@ -192,7 +206,9 @@ def _sampler(p: NDArray[np.float64], n: int) -> tuple[Sampler, int]:
     return _by_alias(p, n), max(1, min(_CHUNK_RUNS, _CHUNK_DRAWS // n))
 
 
-def _by_binomials(p: NDArray[np.float64], n: int, seed: np.random.SeedSequence, n_runs: int) -> NDArray[np.float64]:
+def _by_binomials(
+    p: NDArray[np.float64], n: int, seed: np.random.SeedSequence, n_runs: int, stop: Event = _NEVER
+) -> NDArray[np.float64]:
     """Return chi2 and hdmr, (2, n_runs)."""
     rng = np.random.Generator(np.random.PCG64(seed))
     p = np.sort(p)  # what is left of 1 for the categories that follow has all its digits if the rare ones come first
@@ -208,18 +224,29 @@ def _by_binomials(p: NDArray[np.float64], n: int, seed: np.random.SeedSequence, 
 
 def _by_occupancy(k: int, n: int) -> Sampler:
     """Return the sampler of the numbers of categories that have each count."""
-    from fasthdmr.chisquare import _kernels  # Numba takes a second to import
-
     law = stats.poisson(n / k)
     counts = np.arange(n / k + 12 * np.sqrt(n / k) + 60)  # isf has not the range: it goes by 1 minus the probability
     at_least = law.sf(counts - 1)
     likely = at_least >= _LEAST_OF_POISSON
     hazard = np.append((law.pmf(counts[likely]) / at_least[likely]).clip(max=1.0), 1.0)
+    runs = max(1, int(_CALL_CORRECTIONS / (_DRAWS_PER_BINOMIAL * len(hazard) + _DRAWS_PER_CORRECTION * np.sqrt(n))))
 
-    def sample(seed: np.random.SeedSequence, n_runs: int) -> NDArray[np.float64]:
+    def prepare() -> Any:
+        from fasthdmr.chisquare._kernels import simulate_occupancy  # Numba takes a second to import
+
+        simulate_occupancy(np.random.default_rng(0), hazard, k, n, np.empty((0, 2)))
+        return simulate_occupancy
+
+    kernel = _undisturbed(prepare)
+
+    def sample(seed: np.random.SeedSequence, n_runs: int, stop: Event = _NEVER) -> NDArray[np.float64]:
         """Return chi2 and hdmr, (2, n_runs)."""
         sums = np.empty((n_runs, 2))
-        _kernels.simulate_occupancy(np.random.Generator(np.random.PCG64(seed)), hazard, k, n, sums)
+        generator = np.random.Generator(np.random.PCG64(seed))
+        for start in range(0, n_runs, runs):
+            if stop.is_set():
+                break
+            kernel(generator, hazard, k, n, sums[start : start + runs])
         return _statistics(sums, n, k, k)
 
     return sample
@@ -234,25 +261,57 @@ def _statistics(sums: NDArray[np.float64], n: int, k: int, scale: int) -> NDArra
 
 def _by_alias(p: NDArray[np.float64], n: int) -> Sampler:
     """Return the sampler that draws one by one."""
-    from fasthdmr.chisquare import _kernels  # Numba takes a second to import
-
-    k = len(p)
-    uniform = is_uniform(p)
-    table, inverse = (None, None) if uniform else (_kernels.alias_table(p), 1 / np.maximum(p, _LEAST_OF_INVERSE))
-    kernel = _kernels.simulate_dense if k <= _CELLS_PER_DRAW * n else _kernels.simulate_sparse
+    k, uniform, dense = len(p), is_uniform(p), len(p) <= _CELLS_PER_DRAW * n
     narrow = bool(p.min() >= _LEAST_OF_HALVES)
     width: type[np.unsignedinteger[Any]] = np.uint16 if n < 1 << 16 else np.uint32
 
-    def sample(seed: np.random.SeedSequence, n_runs: int) -> NDArray[np.float64]:
-        """Return chi2 and hdmr, (2, n_runs)."""
+    def run(kernels: Any, table: Any, seed: np.random.SeedSequence, n_runs: int, stop: Event) -> NDArray[np.float64]:
+        kernel = kernels.simulate_dense if dense else kernels.simulate_sparse
         sums = np.empty((n_runs, 2))
-        state: NDArray[Any] = seed.generate_state(_kernels.STATE_WORDS, np.uint64)
-        numbers: NDArray[Any] = np.empty(_kernels.LANES, np.uint64)
+        state: NDArray[Any] = seed.generate_state(kernels.STATE_WORDS, np.uint64)
+        numbers: NDArray[Any] = np.empty(kernels.LANES, np.uint64)
         halves = numbers.view(np.uint32) if narrow else None
-        kernel(state, numbers, halves, table, inverse, np.zeros(k, width), n, sums)
+        drawn: NDArray[np.uint32] = np.empty(kernels.LANES * (2 if narrow else 1), np.uint32)
+        at = np.array([0, n, len(drawn)])
+        touched: tuple[Any, ...] = () if dense else (np.empty(n, np.uint32),)
+        counts: NDArray[Any] = np.zeros(k, width)
+        while not stop.is_set():
+            kernel(state, numbers, halves, *table, counts, n, sums, drawn, at, _CALL_DRAWS, *touched)
+            if at[0] == n_runs:
+                break
         return _statistics(sums, n, k, k if uniform else 1)
 
+    def prepare() -> tuple[Any, Any]:
+        from fasthdmr.chisquare import _kernels  # Numba takes a second to import
+
+        table = (None, None) if uniform else (_kernels.alias_table(p), 1 / np.maximum(p, _LEAST_OF_INVERSE))
+        run(_kernels, table, np.random.SeedSequence(0), 0, _NEVER)  # compiles
+        return _kernels, table
+
+    kernels, table = _undisturbed(prepare)
+
+    def sample(seed: np.random.SeedSequence, n_runs: int, stop: Event = _NEVER) -> NDArray[np.float64]:
+        """Return chi2 and hdmr, (2, n_runs)."""
+        return run(kernels, table, seed, n_runs, stop)
+
     return sample
+
+
+def _undisturbed(work: Callable[[], T]) -> T:
+    """Return the result of work that must not be broken off, as Numba's imports and compilations must not.
+
+    It has a thread of its own: Ctrl-C comes to the one that waits, is heard at once, and leaves nothing half-made.
+    """
+    result: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            result.set_result(work())
+        except BaseException as error:
+            result.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return result.result()
 
 
 def _seed_sequence(random_state: Any) -> np.random.SeedSequence:

@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing
 
 from fasthdmr._numbers import as_floats
 from fasthdmr._scale import Deviations, in_units
+from fasthdmr._steps import gram
 from fasthdmr._weights import check_weights
 from fasthdmr.hdmr import OUTPUTS, Output
 from fasthdmr.inspection._grid import GridOptions, as_table
@@ -103,7 +104,7 @@ def pd_sensitivity(
     scale, variance = float(deviations.scale[0]), float(deviations.variance[0])
     at_rows -= np.average(at_rows, axis=0, weights=weights) if centred else deviations.mean
     at_rows /= scale
-    products = at_rows.T @ (at_rows if weights is None else at_rows * weights[:, None])
+    products = gram(at_rows, at_rows if weights is None else at_rows * weights[:, None])
     products /= (len(at_rows) if weights is None else weights.sum()) * (variance if variance > 0 else np.inf)
     S = products.sum(axis=1)
     reported = float(in_units(variance, scale))

@@ -1,0 +1,128 @@
+"""Calls that would take for ever, each ended by Ctrl-C: run by test_interrupts.py in a process of its own."""
+
+import os
+import signal
+import sys
+import threading
+
+import numpy as np
+from models import X, Y, gbr, rf
+
+from fasthdmr import _core, chisquare, load_forest
+
+FOREST = load_forest(gbr(max_depth=3).fit(X, Y)).core
+DEEP = load_forest(rf().fit(X, Y)).core
+ROWS = np.random.default_rng(0).normal(size=(5000, 4))
+FOR_EVER = np.lib.stride_tricks.as_strided(ROWS, (1 << 50, 4), (0, 8))
+ONES = np.lib.stride_tricks.as_strided(np.ones(1), (1 << 50, 1), (0, 8))
+TREES = _core.TreeColumns([_core.ForestColumns(FOREST, 0, "tree")], 1)
+NODES = _core.TreeColumns([_core.ForestColumns(DEEP, 0, "node")], 1)
+AXES = [(j, 1, [0.0, 0, 0.5, 1, 1], False) for j in range(3)]
+SPANS = _core.Spans(AXES, [(0,), (1,), (2,), (0, 1)], [[0], [1], [2], [0, 1]])
+PAIRS = [(a, b) for a in range(4) for b in range(a, 4)]
+
+
+def triangles(trees, rows, n_threads, n_folds=1):
+    return trees.triangles(rows, weight=None, y=None, fold=None, n_folds=n_folds, n_threads=n_threads)
+
+
+def partial_dependence(rows, n_threads):
+    axes = [(0, [0.0, 1.0]), (1, [0.0, 1.0])]
+    return _core.partial_dependence(DEEP, rows, weight=None, axes=axes, grids=[[0], [0, 1]], n_threads=n_threads)
+
+
+def array_moments(rows, values, n_threads):
+    return _core.array_moments(SPANS, rows, weight=None, values=values, pairs=PAIRS, n_threads=n_threads)
+
+
+def tree_moments(rows, n_threads):
+    n = len(TREES.column_subspace)
+    outputs = [(TREES, [1.0] * n, [1] * n, 0.0, 1)]
+    wanted = [[0, 1]] * 4
+    return _core.tree_moments(
+        SPANS, rows, weight=None, outputs=outputs, n_targets=2, pairs=PAIRS, wanted=wanted, n_threads=n_threads
+    )
+
+
+def dependent_columns(p):
+    """Return a triangle whose columns depend on each other."""
+    triangle = np.triu(np.random.default_rng(1).normal(size=(p, p)))
+    triangle[:, p // 2 :] = triangle[:, : p - p // 2]
+    return np.asfortranarray(triangle)
+
+
+def top_down(p, n_threads):
+    labels = np.zeros(p - 1, dtype=np.int64)
+    return _core.top_down(dependent_columns(p), [(0,)], labels, np.ones(p), 1e-9, n_threads)["rank"]
+
+
+CALLS = {
+    "triangles": lambda n: triangles(TREES, FOR_EVER, n),
+    "triangles by node": lambda n: triangles(NODES, FOR_EVER, n),
+    "folds": lambda n: triangles(TREES, FOR_EVER, n, n_folds=3),
+    "array triangle": lambda n: _core.array_triangle(FOR_EVER, weight=None, y=None, n_threads=n),
+    "array moments": lambda n: array_moments(FOR_EVER, ONES, n),
+    "tree moments": lambda n: tree_moments(FOR_EVER, n),
+    "partial dependence": lambda n: partial_dependence(FOR_EVER, n),
+    "marginals": lambda n: _core.Marginals([DEEP], FOR_EVER, weight=None, n_threads=n),
+    "top down": lambda n: top_down(3000, n),
+    "rows of a triangle": lambda n: _core.triangle(np.ones((4000, 3000), order="F")),
+    "draws": lambda n: chisquare.simulate(chisquare.power_law(20_000, 0.5), 10**6, 40_000, n_jobs=n),
+    "few draws": lambda n: chisquare.simulate(chisquare.power_law(20_000, 0.5), 9_000, 10**7, n_jobs=n),
+}
+
+
+def results():
+    """Return what the same objects give for rows that come to an end."""
+    return [
+        triangles(TREES, ROWS, 2),
+        triangles(NODES, ROWS, 2),
+        *partial_dependence(ROWS, 2),
+        top_down(30, 1),
+        chisquare.simulate(chisquare.power_law(20, 0.5), 100, 50, random_state=0).hdmr,
+    ]
+
+
+def interrupted(call):
+    """Say whether Ctrl-C, some time after a call began, ended it."""
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        call()
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
+def beside_another_thread():
+    """Say whether a call on another thread comes to its right end while the one beside it is ended."""
+    rows = np.lib.stride_tricks.as_strided(ROWS, (100_000, 4), (0, 8))
+    expected, found = triangles(NODES, rows, 1), []
+    thread = threading.Thread(target=lambda: found.extend(triangles(NODES, rows, 2) for _ in range(3)))
+    thread.start()
+    ended = interrupted(lambda: triangles(TREES, FOR_EVER, 2))
+    thread.join()
+    return ended and len(found) == 3 and all(np.array_equal(expected, each) for each in found)
+
+
+def goes_on():
+    """Say whether a signal whose handler raises nothing lets a call go on, and is handled meanwhile."""
+    rows = np.lib.stride_tricks.as_strided(ROWS, (400_000, 4), (0, 8))
+    handled = []
+    signal.signal(signal.SIGALRM, lambda *_: handled.append(_core.rows_done()))
+    expected, before = triangles(NODES, rows, 1), _core.rows_done()
+    signal.setitimer(signal.ITIMER_REAL, 0.02, 0.05)
+    found = triangles(NODES, rows, 2)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    return np.array_equal(expected, found) and any(done < before + len(rows) for done in handled)
+
+
+if __name__ == "__main__":
+    before = results()
+    for n_threads in (1, 2):
+        for name, call in CALLS.items():
+            print(name, n_threads, interrupted(lambda call=call, n=n_threads: call(n)), flush=True)
+    print("same results", all(np.array_equal(a, b) for a, b in zip(before, results(), strict=True)))
+    print("beside another thread", beside_another_thread())
+    print("goes on", goes_on())
+    sys.exit(0)
