@@ -52,13 +52,16 @@ struct Factor {
 std::vector<index> pilot_rows(index rows, const double* weight) {
     const index count = std::min(kPilotRows, rows);
     std::vector<index> chosen;
-    double total = 0.0, below = 0.0;
-    for (index r = 0; r < rows; ++r) total += weight ? weight[r] : 1.0;
-    index r = 0;
-    for (index k = 0; k < count; ++k) {
-        const double wanted = (double(k) + 0.5) / double(count) * total;
-        while (r + 1 < rows && below + (weight ? weight[r] : 1.0) < wanted) below += weight ? weight[r] : 1.0, ++r;
-        chosen.push_back(r);
+    if (!weight) {
+        for (index k = 0; k < count; ++k) chosen.push_back(rows / count * k + rows / count / 2);
+        return chosen;
+    }
+    const double total = std::accumulate(weight, weight + rows, 0.0);
+    double sum = 0.0;
+    for (index r = 0; index(chosen.size()) < count && r < rows; ++r) {
+        sum += weight[r];
+        while (index(chosen.size()) < count && sum > total * (double(chosen.size()) + 0.5) / double(count))
+            chosen.push_back(r);
     }
     return chosen;
 }

@@ -216,21 +216,38 @@ TEST(drafts) {
 
 TEST(spans_and_their_hierarchy) {
     const Case& c = a_case();
-    const auto moments = [&] {
-        const TreeColumns columns = c.columns(Sorting::by_tree);
-        const TreeDictionary dictionary(columns, c.x.table());
-        const DictionaryTargets targets({{&dictionary, Values(columns.count(), 1.0),
-                                          std::vector<index>(columns.count(), 1), 0.5, 2}},
-                                        3);
-        return span_moments(c.spans, c.x.table(), c.weight.data(), targets, all_pairs(c.spans),
-                            all_targets(c.spans, targets), kThreads);
+    const TreeColumns columns = c.columns(Sorting::by_node);
+    const TreeTargets targets({{&columns, Values(columns.count(), 1.0), 0.5}}, c.x.table());
+    std::vector<Spanning> inside;
+    for (index t = 0; t < targets.terms(); ++t) inside.push_back(spans_inside(c.spans, targets.subspace_of(t), 2));
+    const auto sum = [&] {
+        return term_sums(c.spans, c.x.table(), c.weight.data(), targets, inside, {true, true}, kThreads);
     };
-    try_failures("span_moments", [&] { return moments().with_targets; });
-    const SpanMoments m = moments();
-    for (const bool smooth : {true, false})
-        try_failures("span_top_down",
-                     [&] { return c.of(span_top_down(c.spans, m, {{1, -1, 1}, 1, 2, smooth}, kThreads)); });
-    try_failures("additive_rank", [&] { return Values(1, double(additive_rank(c.spans, m, 1e-10).first)); });
+    try_failures("term_sums", [&] { return sum().output_with_columns; });
+    const TermSums sums = sum();
+    const auto products = [&](SpanPairs pairs) {
+        return SpanGram(c.spans, c.x.table(), c.weight.data(), sums.total, sums.column_mean, std::move(pairs), kThreads);
+    };
+    try_failures("SpanGram", [&] {
+        const Buffer<double> g = products(all_pairs(c.spans)).covariance({0}, {0}, kThreads);
+        return Values(g.begin(), g.end());
+    });
+    const SpanGram gram = products(pairs_inside(c.spans));
+    const auto project = [&] {
+        const std::vector<char> none(targets.terms(), 0);
+        const SpanGram nothing = products({});
+        return add_up(c.spans, sums,
+                      project_terms(nothing, c.x.table(), c.weight.data(), sums, none, 0.01, kThreads));
+    };
+    try_failures("project_terms", [&] {
+        const Buffer<double> total = project();
+        return Values(total.begin(), total.end());
+    });
+    const Buffer<double> total = project();
+    try_failures("span_top_down", [&] {
+        const std::vector<index> kept(c.spans.all().size(), -1);
+        return c.of(span_top_down(gram, sums, {{total.data(), kept}}, 0.01, kThreads).front());
+    });
     try_failures("evaluate spans", [&] {
         const Components components = every_column(c.spans.columns());
         Values out(components.count() * c.x.rows);

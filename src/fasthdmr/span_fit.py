@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 RIDGE = 0.5
 """The ridge is RIDGE / (N p) on the coefficients of a span of p columns, N the effective number of rows (spec 3)."""
 
+_LARGEST_COUNT = 2.0**53  # above it every floating-point number is whole
 _FULL_SIZES = 4  # variables of a term, up to which its spans have their full sizes
 _PAIRS = 8  # up to which there are pairs among its spans
 
@@ -130,7 +131,7 @@ def effective_rows(n_rows: int, weights: Floats | None) -> float:
     """
     if weights is None:
         return float(n_rows)
-    if np.all(weights == np.rint(weights)):
+    if weights.max() < _LARGEST_COUNT and np.all(weights == np.rint(weights)):
         return float(weights.sum())
     return float(weights.sum() ** 2 / (weights**2).sum())
 

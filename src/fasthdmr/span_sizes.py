@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr import _core
+from fasthdmr._scale import Deviations
 from fasthdmr.spans import Axis, Profile, axis_columns
 
 Floats = NDArray[np.float64]
@@ -61,14 +62,18 @@ def main_sizes(
     dict of int to int
         Sizes of the variables that get more splines than the rule's.
     """
+    if weights is not None:
+        X, values, weights = X[weights > 0], values[weights > 0], weights[weights > 0]
     share = np.full(len(X), 1 / len(X)) if weights is None else weights / weights.sum()
     n_rows = 1 / np.sum(share**2)
-    centred = values - share @ values
-    variance = share @ centred**2
-    target = centred[:, variance > 0] / np.sqrt(variance[variance > 0])
+    deviations = Deviations.of(values, weights)
+    varies = deviations.variance > 0
+    target = deviations.values[:, varies] / np.sqrt(deviations.variance[varies])
     profiles = {j: Profile.of(X[:, j], weights) for j in variables}
+    for j, profile in profiles.items():
+        profile.check_range(j)
     used = [j for j in variables if not profiles[j].is_constant]
-    if target.shape[1] == 0 or len(used) * rule > min(_MOST_COLUMNS, n_rows / 2):
+    if target.shape[1] == 0 or not used or len(used) * rule > min(_MOST_COLUMNS, n_rows / 2):
         return {}
 
     def smoother(j: int, size: int) -> Smoother:
