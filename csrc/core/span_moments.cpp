@@ -29,10 +29,14 @@ constexpr index kPilotRows = 256;
 std::vector<index> equal_steps(index rows, const double* weight, index most) {
     std::vector<index> chosen;
     const index count = std::min(most, rows);
-    const double total = weight ? std::accumulate(weight, weight + rows, 0.0) : double(rows);
+    if (!weight) {
+        for (index k = 0; k < count; ++k) chosen.push_back(rows / count * k + rows / count / 2);
+        return chosen;
+    }
+    const double total = std::accumulate(weight, weight + rows, 0.0);
     double sum = 0.0;
-    for (index r = 0; r < rows; ++r) {
-        sum += weight ? weight[r] : 1.0;
+    for (index r = 0; index(chosen.size()) < count && r < rows; ++r) {
+        sum += weight[r];
         while (index(chosen.size()) < count && sum > total * (double(chosen.size()) + 0.5) / double(count))
             chosen.push_back(r);
     }
