@@ -119,7 +119,8 @@ def additive_part(values: np.ndarray, masses: np.ndarray) -> tuple[np.ndarray, n
     given_1 = (masses / masses.sum(axis=0)).T
     means_0, means_1 = (given_0 * values).sum(axis=1), (given_1 * values.T).sum(axis=1)
     f0, f1, change = means_0, np.zeros_like(means_1), np.inf
-    while change > 1e-8 * np.abs(means_0).max():
+    scale = np.sqrt(np.vdot(masses, values**2))
+    while change > 1e-8 * scale:
         f1 = means_1 - given_1 @ f0
         previous, f0 = f0, means_0 - given_0 @ f1
         change = np.abs(f0 - previous).max()

@@ -75,7 +75,9 @@ class Copula:
     ) -> tuple[float, np.ndarray, np.ndarray]:
         """Return the mean of a pair's function, and its projection on functions of one variable on the grid."""
         spread = np.sqrt(1 - self.rho**2)
-        masses = np.array([w * _normal((GRID - self.rho * z) / spread) for z, w in zip(GRID, _normal(GRID), strict=True)])
+        masses = np.array(
+            [w * _normal((GRID - self.rho * z) / spread) for z, w in zip(GRID, _normal(GRID), strict=True)]
+        )
         x, y = (self._values(j, GRID) for j in u)
         values = g(x[:, None], y)
         mean = float(np.vdot(masses, values))
