@@ -19,7 +19,7 @@ from bench.runner import Arrays, measure, quietly
 from fasthdmr import HDMR, TreeHDMR
 
 NOISE = {600: 0.5, 4000: 0.3}  # by the number of rows: its deviation over that of f
-N_SEEDS, QUICK_SEEDS = 5, 2
+N_SEEDS = 5
 RIVAL_SEEDS = 3
 N_FRESH = 4000
 N_TREES = 300
@@ -152,17 +152,17 @@ def total(cells: list[Cell]) -> list[str]:
 
 def run(*, quick: bool) -> list[str]:
     """Print the table and return its verdicts."""
-    n_seeds, n_rival = (QUICK_SEEDS, 1) if quick else (N_SEEDS, RIVAL_SEEDS)
+    n_rival = 1 if quick else RIVAL_SEEDS
     cells, failures = [], []
     for problem in PROBLEMS:
         for n_rows in NOISE:
             for kind in (MODEL, DATA):
                 asked = 0 if quick and n_rows > min(NOISE) else n_rival
-                found, failed = cell(problem, n_rows, kind, n_seeds, asked)
+                found, failed = cell(problem, n_rows, kind, N_SEEDS, asked)
                 cells.append(found)
                 failures += failed
     rows = [row for c in cells for row in lines(c)] + [total([c for c in cells if c.kind == DATA])]
     where = f"{n_rival} seeds" if not quick else f"one seed, {min(NOISE)} rows"
-    notes = NOTES.format(fresh=N_FRESH, seeds=n_seeds, trees=N_TREES, rivals=where)
+    notes = NOTES.format(fresh=N_FRESH, seeds=N_SEEDS, trees=N_TREES, rivals=where)
     print("\n".join([f"\n{table(HEADER, rows)}\n", notes, *failures]))
     return [row[4] for row in rows] + [row[9] for row in rows]
