@@ -19,6 +19,7 @@ from bench.problems import (
     pdp,
     scaling,
     spans,
+    stability,
     tables,
     trees,
     triangle,
@@ -38,6 +39,7 @@ PROBLEMS = {
     "chisquare_level": chisquare_level.run,
     "kernels": kernels.run,
     "coverage": coverage.run,
+    "stability": stability.run,
 }
 REPEATS = {"engines": 9, "scaling": 3}  # 5 of the others
 

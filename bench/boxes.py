@@ -113,23 +113,30 @@ def _cell_masses(edges: list[np.ndarray], rho: float) -> np.ndarray:
     return masses
 
 
-def gaussian_components(boxes: Boxes, rho: float, X: np.ndarray) -> Components:
-    """Return f_1, f_2, f_12 of an ensemble of two standard normal inputs with correlation rho, on the rows.
-
-    f_1 + f_2 is the projection on additive functions, found by turns on the cells between all thresholds; these
-    are made narrow because conditional means vary within them.
-    """
-    edges = [_edges(boxes, 0), _edges(boxes, 1)]
-    values, masses = _cell_values(boxes, edges), _cell_masses(edges, rho)
-    values = values - np.vdot(masses, values)
+def additive_part(values: np.ndarray, masses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return functions of the row and of the column whose sum is nearest to a table with mean 0, found by turns."""
     given_0 = masses / masses.sum(axis=1, keepdims=True)
     given_1 = (masses / masses.sum(axis=0)).T
     means_0, means_1 = (given_0 * values).sum(axis=1), (given_1 * values.T).sum(axis=1)
     f0, f1, change = means_0, np.zeros_like(means_1), np.inf
-    while change > 1e-8 * np.abs(means_0).max():
+    scale = np.sqrt(np.vdot(masses, values**2))
+    while change > 1e-8 * scale:
         f1 = means_1 - given_1 @ f0
         previous, f0 = f0, means_0 - given_0 @ f1
         change = np.abs(f0 - previous).max()
+    return f0, f1
+
+
+def gaussian_components(boxes: Boxes, rho: float, X: np.ndarray) -> Components:
+    """Return f_1, f_2, f_12 of an ensemble of two standard normal inputs with correlation rho, on the rows.
+
+    f_1 + f_2 is the projection on additive functions, found on the cells between all thresholds; these are made
+    narrow because conditional means vary within them.
+    """
+    edges = [_edges(boxes, 0), _edges(boxes, 1)]
+    values, masses = _cell_values(boxes, edges), _cell_masses(edges, rho)
+    values = values - np.vdot(masses, values)
+    f0, f1 = additive_part(values, masses)
     rest = values - f0[:, None] - f1
     rows = X.astype(np.float32)
     i, j = (np.searchsorted(e, rows[:, axis]) - 1 for axis, e in enumerate(edges))

@@ -56,12 +56,12 @@ class Measurement:
 
 
 def quietly(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function without its warnings: those of other packages are not ours to heed."""
+    """Return the function without warnings: those of other packages are not ours to heed, ours are known here."""
 
-    def silenced(*arguments: Any) -> Any:
+    def silenced(*arguments: Any, **options: Any) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return function(*arguments)
+            return function(*arguments, **options)
 
     return silenced
 

@@ -23,7 +23,7 @@ PAIRS = [(a, b) for a in range(4) for b in range(a, 4)]
 
 
 def triangles(trees, rows, n_threads, n_folds=1):
-    return trees.triangles(rows, weight=None, y=None, fold=None, n_folds=n_folds, n_threads=n_threads)
+    return trees.triangles(rows, unit=1.0, weight=None, y=None, fold=None, n_folds=n_folds, n_threads=n_threads)
 
 
 def partial_dependence(rows, n_threads):
