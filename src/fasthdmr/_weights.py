@@ -43,4 +43,7 @@ def check_weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64] | 
     if not weights.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
     # Only ratios of weights matter, but the sums and squares of very large or small ones leave the range of numbers.
-    return np.ascontiguousarray(weights / power_of_two(weights.max()))
+    unit = power_of_two(weights.max())
+    if unit != 1:  # below one then, so that whole numbers still mean repetitions
+        weights = np.ldexp(weights / unit, -int(np.frexp(weights.max() / unit)[1]))
+    return np.ascontiguousarray(weights)

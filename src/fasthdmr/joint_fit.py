@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from fasthdmr import _core
 from fasthdmr.spans import MAX_DUAL_ROWS, Basis, axis_columns
@@ -68,17 +68,24 @@ def fit_jointly(
     if not usable.any():
         return gram, np.zeros((n_columns + 1, values.shape[1]), order="F")
 
-    def criterion(log_factor: float) -> float:
-        left, spent = system.fit(np.exp(log_factor))
+    def criterion(factor: float) -> float:
+        left, spent = system.fit(factor)
         share = max(1 - _INFLATION * (1 + spent) / n_effective, 1e-3)
         return float(np.sum(left[usable] / variance[usable]) / share**2)
 
-    bounds = (np.log(least), np.log(_LARGEST_FACTOR))
-    found = minimize_scalar(criterion, bounds=bounds, method="bounded", options={"xatol": 0.1})
-    factor = least if criterion(bounds[0]) <= found.fun else float(np.exp(found.x))
+    factor = _least_of(criterion, least)
     coefficients = np.zeros((n_columns + 1, values.shape[1]), order="F")
     coefficients[1:] = system.coefficients(factor)
     return gram, coefficients
+
+
+def _least_of(criterion: Callable[[float], float], least: float) -> float:
+    """Return the factor of the least criterion among doublings of the least factor: it falls, then rises."""
+    factor, best = least, criterion(least)
+    while factor < _LARGEST_FACTOR and (value := criterion(4 * factor)) < best:
+        factor, best = 4 * factor, value
+    beside = [f for f in (factor / 2, factor * 2) if f > least]
+    return min([factor, *beside], key=lambda f: best if f == factor else criterion(f))
 
 
 class Primal:
