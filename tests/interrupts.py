@@ -19,7 +19,6 @@ TREES = _core.TreeColumns([_core.ForestColumns(FOREST, 0, "tree")], 1)
 NODES = _core.TreeColumns([_core.ForestColumns(DEEP, 0, "node")], 1)
 AXES = [(j, 1, [0.0, 0, 0.5, 1, 1], False) for j in range(3)]
 SPANS = _core.Spans(AXES, [(0,), (1,), (2,), (0, 1)], [[0], [1], [2], [0, 1]])
-PAIRS = [(a, b) for a in range(4) for b in range(a, 4)]
 
 
 def triangles(trees, rows, n_threads, n_folds=1):
@@ -31,17 +30,26 @@ def partial_dependence(rows, n_threads):
     return _core.partial_dependence(DEEP, rows, weight=None, axes=axes, grids=[[0], [0, 1]], n_threads=n_threads)
 
 
-def array_moments(rows, values, n_threads):
-    return _core.array_moments(SPANS, rows, weight=None, values=values, pairs=PAIRS, n_threads=n_threads)
+def array_sums(rows, values, n_threads):
+    return _core.array_sums(SPANS, rows, weight=None, values=values, n_threads=n_threads)
 
 
-def tree_moments(rows, n_threads):
-    n = len(TREES.column_subspace)
-    outputs = [(TREES, [1.0] * n, [1] * n, 0.0, 1)]
-    wanted = [[0, 1]] * 4
-    return _core.tree_moments(
-        SPANS, rows, weight=None, outputs=outputs, n_targets=2, pairs=PAIRS, wanted=wanted, n_threads=n_threads
+def tree_sums(rows, n_threads):
+    outputs, orders = [(TREES, [1.0] * len(TREES.column_subspace), 0.0)], [[2] * len(TREES.subspaces)]
+    return _core.tree_sums(
+        SPANS,
+        rows,
+        weight=None,
+        outputs=outputs,
+        orders=orders,
+        with_outputs=True,
+        with_terms=False,
+        n_threads=n_threads,
     )
+
+
+def span_gram(rows, n_threads):
+    return _core.SpanGram(tree_sums(ROWS, 1), rows, None, True, n_threads)
 
 
 def dependent_columns(p):
@@ -61,8 +69,9 @@ CALLS = {
     "triangles by node": lambda n: triangles(NODES, FOR_EVER, n),
     "folds": lambda n: triangles(TREES, FOR_EVER, n, n_folds=3),
     "array triangle": lambda n: _core.array_triangle(FOR_EVER, weight=None, y=None, n_threads=n),
-    "array moments": lambda n: array_moments(FOR_EVER, ONES, n),
-    "tree moments": lambda n: tree_moments(FOR_EVER, n),
+    "sums of values": lambda n: array_sums(FOR_EVER, ONES, n),
+    "sums of trees": lambda n: tree_sums(FOR_EVER, n),
+    "products of spans": lambda n: span_gram(FOR_EVER, n),
     "partial dependence": lambda n: partial_dependence(FOR_EVER, n),
     "marginals": lambda n: _core.Marginals([DEEP], FOR_EVER, weight=None, n_threads=n),
     "top down": lambda n: top_down(3000, n),

@@ -125,12 +125,13 @@ def core_objects():
     marginals = _core.Marginals([forest], X, weight=None, n_threads=1)
     trees = _core.ProductTrees([forest], 0, [np.ones(forest.n_trees)], marginals)
     spans = _core.Spans([(0, 0, [0.0, 1.0, 2.0], False)], [(0,)], [[0]])
-    moments = _core.array_moments(spans, X, weight=None, values=X[:, :1].copy(), pairs=[(0, 0)], n_threads=1)
+    sums = _core.array_sums(spans, X, weight=None, values=X[:, :1].copy(), n_threads=1)
+    gram = _core.SpanGram(sums, X, None, True, 1)
     evaluators = [kind(forest, 1) for kind in (_core.Prediction, _core.TreeFeatures, _core.NodeFeatures)]
     by_node = _core.ForestColumns(forest, 0, "node")
     return [
         *(forest, *evaluators, by_node, _core.Drafts(), _core.TreeColumns([columns], 1), marginals, trees),
-        *(_core.ProductComponents(trees, 2, None, 1), spans, moments),
+        *(_core.ProductComponents(trees, 2, None, 1), spans, sums, gram),
     ]
 
 

@@ -138,7 +138,7 @@ def wrap_core(monkeypatch, wrapper):
     functions = [(_core, name) for name in vars(_core) if callable(getattr(_core, name)) and name[0].islower()]
     methods = [
         (kind, name)
-        for kind in (_core.ForestColumns, _core.TreeColumns, _core.SpanMoments)
+        for kind in (_core.ForestColumns, _core.TreeColumns, _core.TermSums, _core.SpanGram)
         for name in vars(kind)
         if not name.startswith("_") and callable(getattr(kind, name))
     ]
@@ -166,7 +166,7 @@ def test_blas_has_one_thread_wherever_the_core_may_call_it(several_blas_threads,
     decompose(columns, [0, 1], y=MANY[:, 0], n_jobs=2).evaluate(columns)
     HDMR(np.sin, n_jobs=2).fit(MANY[:, :1])
     assert {"array_triangle", "merge_triangles", "top_down", "a_and_nu", "triangles"} <= called.keys()
-    assert {"tree_moments", "array_moments", "additive_rank"} <= called.keys()
+    assert {"tree_sums", "array_sums", "covariance", "project", "solve_positive"} <= called.keys()
     assert {name for name, threads in called.items() if threads != {1}} <= NO_LAPACK
     assert set(blas_threads()) == {3}
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fasthdmr import _core
 from fasthdmr._scale import Deviations
+from fasthdmr._threads import one_blas_thread
 from fasthdmr.spans import Axis, Profile, axis_columns
 
 Floats = NDArray[np.float64]
@@ -62,6 +63,19 @@ def main_sizes(
     dict of int to int
         Sizes of the variables that get more splines than the rule's.
     """
+    with one_blas_thread():  # sums must not depend on threads
+        return _main_sizes(X, weights, values, variables, rule, degree, ridge)
+
+
+def _main_sizes(
+    X: NDArray[Any],
+    weights: Floats | None,
+    values: Floats,
+    variables: list[int],
+    rule: int,
+    degree: int,
+    ridge: float,
+) -> dict[int, int]:
     if weights is not None:
         X, values, weights = X[weights > 0], values[weights > 0], weights[weights > 0]
     share = np.full(len(X), 1 / len(X)) if weights is None else weights / weights.sum()
