@@ -72,7 +72,9 @@ class HDMR(BaseHDMR):
 
     Notes
     -----
-    Specification, sections 3 and 4. Components depend on `order`: the projection is joint.
+    Specification, sections 3 and 4. Components depend on `order`: the projection is joint, with a ridge of c/(N p) on the
+    coefficients of a span of p columns. c is at least 0.5, and more where that lowers the generalised cross-validation
+    (degrees of freedom counted 1.5 times, summed over outputs). Of up to 3,000 rows all pairs are in.
 
     Examples
     --------

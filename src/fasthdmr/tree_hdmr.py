@@ -55,12 +55,15 @@ class TreeHDMR(BaseHDMR):
     degree : int
         Of the splines, 0 to 3.
     n_splines : int, tuple of int or None
-        Splines (or bins) of a variable, in spans of order 1, 2, …; None: `fasthdmr.spans.default_size`. Variables with
-        no more distinct values than that get one column a value.
+        Splines (or bins) of a variable, in spans of order 1, 2, …; None: `fasthdmr.spans.default_size`, and for single
+        variables more of them where that lowers the generalised cross-validation of an additive fit by a tenth, as
+        oscillating effects do (`fasthdmr.span_sizes`). Variables with no more distinct values than that get one column
+        a value.
     smooth : bool
         True: a component holds what its spans and those below hold; the model's roughness is in the residual. False:
         all of the model's detail stays in the components, which are orthogonal to the spans below, but not to steps in
-        fewer variables. Trees are then sorted by node, else by tree. (For splines and bins.)
+        fewer variables. Trees are then sorted by node; else those of at most two variables are kept whole. (For splines
+        and bins.)
     combine : "auto", "sum" or "ridge"
         "sum": the models as they are, added up. "ridge": coefficients of all tree columns against y. "auto": "sum" for
         one model, "ridge" for several or None.
@@ -97,8 +100,8 @@ class TreeHDMR(BaseHDMR):
     alpha_ : float, ndarray of shape (K,), or None
         The penalty that was chosen, for "ridge".
     rank_ : int or list of int
-        Numerical rank of the tree columns and the constant; for splines and bins, of the spans of one variable; for
-        the product measure, of the components and the constant.
+        Numerical rank of the tree columns and the constant; for splines and bins, whose solutions have a ridge, their
+        number; for the product measure, of the components and the constant.
     forests_ : list of Forest
     estimators_ : list
         The fitted models.
@@ -113,8 +116,13 @@ class TreeHDMR(BaseHDMR):
     variable alone, its main effect has no span and hides in the interactions (specification 4, "The trap"): combine
     models of depth 1, 2, … then. Splines and bins do not need that.
 
-    Terms of the model that depend on more than `order` variables are projected jointly on all spans that are kept, so
-    components depend on `order` then. Where pairs do not fit with the rows or with memory, the strongest are kept.
+    In spans, every term of the model is projected inside its own subspace: on the spans of the subsets of its variables,
+    up to `order`, and on nothing else; then components are purified top-down. So components of terms of up to three
+    variables do not depend on `order`, and no pair is left out. A term of 5 to 8 variables that is not kept is projected
+    on coarse spans, one of more on those of single variables. Every solution has a ridge of 0.5/(N p) on the
+    coefficients of a span of p columns (specification, section 3), N the number of rows that the weights are worth: their
+    sum if all are whole numbers, which count repetitions, else (sum w)²/(sum w²). Components are orthogonal to the spans
+    below up to that ridge: at 1,500 rows less than 2e-5 of the variance of f lies in them.
 
     With `measure="product"` (specification 4) components follow from the boxes of the leaves, without spans: a leaf of
     value c adds to f_u c times the product of 1_j(x_j) - p_j over the variables of u and of p_j over the others on its
