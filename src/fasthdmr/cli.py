@@ -138,7 +138,7 @@ def _demo(arguments: argparse.Namespace) -> None:
     pandas = require("pandas", extra="cli")
     X = pandas.DataFrame(data.data, columns=data.feature_names)
     model = GradientBoostingRegressor(max_depth=2, random_state=0).fit(X, data.target)
-    hdmr = TreeHDMR(model, smooth=False).fit(X)
+    hdmr = TreeHDMR(model).fit(X)
     written = _table_and_pictures(hdmr, arguments.out)
     write_files(written)
     say(str(hdmr.sensitivity_))
