@@ -124,7 +124,7 @@ def core_objects():
     forest, columns = FORESTS[0].core, _core.ForestColumns(FORESTS[0].core, 0, "tree")
     marginals = _core.Marginals([forest], X, weight=None, n_threads=1)
     trees = _core.ProductTrees([forest], 0, [np.ones(forest.n_trees)], marginals)
-    spans = _core.Spans([(0, 0, [0.0, 1.0, 2.0], False)], [(0,)], [[0]])
+    spans = _core.Spans([(0, 0, [0.0, 1.0, 2.0], False, ([], []))], [(0,)], [[0]])
     moments = _core.array_moments(spans, X, weight=None, values=X[:, :1].copy(), pairs=[(0, 0)], n_threads=1)
     evaluators = [kind(forest, 1) for kind in (_core.Prediction, _core.TreeFeatures, _core.NodeFeatures)]
     by_node = _core.ForestColumns(forest, 0, "node")
