@@ -124,7 +124,7 @@ def core_objects():
     forest, columns = FORESTS[0].core, _core.ForestColumns(FORESTS[0].core, 0, "tree")
     marginals = _core.Marginals([forest], X, weight=None, n_threads=1)
     trees = _core.ProductTrees([forest], 0, [np.ones(forest.n_trees)], marginals)
-    spans = _core.Spans([(0, 0, [0.0, 1.0, 2.0], False)], [(0,)], [[0]])
+    spans = _core.Spans([(0, 0, [0.0, 1.0, 2.0], False, ([], []))], [(0,)], [[0]])
     sums = _core.array_sums(spans, X, weight=None, values=X[:, :1].copy(), n_threads=1)
     gram = _core.SpanGram(sums, X, None, True, 1)
     evaluators = [kind(forest, 1) for kind in (_core.Prediction, _core.TreeFeatures, _core.NodeFeatures)]

@@ -8,12 +8,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import spans as reference
 from scipy.sparse import csc_array
+from scipy.stats import norm
 from tolerance import assert_close
 
 from fasthdmr import _core, spans
 from fasthdmr.joint_fit import Dual, Primal
 from fasthdmr.span_fit import RIDGE, solve_values
-from fasthdmr.spans import Profile, closure, coarse_basis, default_size, informative_rows, make_basis
+from fasthdmr.spans import (
+    Axis,
+    Profile,
+    axis_columns,
+    closure,
+    coarse_basis,
+    default_size,
+    informative_rows,
+    make_basis,
+)
 
 
 def identity(basis):
@@ -34,10 +44,13 @@ def evaluate(basis, X, weights, threads=1):
     size=st.integers(2, 9),
     missing=st.booleans(),
     weighted=st.booleans(),
+    skewed=st.booleans(),
 )
-def test_columns_are_the_dense_ones(seed, degree, size, missing, weighted):
+def test_columns_are_the_dense_ones(seed, degree, size, missing, weighted, skewed):
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(70, 3)), rng.integers(0, 3))
+    if skewed:
+        X = np.exp(3 * X)
     if missing:
         X[rng.random(X.shape) < 0.2] = np.nan
     weights = rng.integers(0, 3, size=70).astype(float) if weighted else None
@@ -76,11 +89,60 @@ def test_smaller_spans_lie_in_larger_ones(sizes):
     for degree in (0, 1, 3):
         fine, *coarser = Profile.of(column, None).knots(sizes, degree)
         X = column[:, None]
-        full = reference.axis_columns((0, *fine, False), X)
+        full = reference.axis_columns(Axis(0, *fine, False), X)
         for axis, size in zip(coarser, sizes[1:], strict=True):
-            columns = reference.axis_columns((0, *axis, False), X)
+            columns = reference.axis_columns(Axis(0, *axis, False), X)
             assert columns.shape[1] == size
             assert_close(full @ np.linalg.lstsq(full, columns, rcond=None)[0], columns, 1e-9)
+
+
+SKEWED = {
+    "exponential": lambda z: np.exp(2 * z),
+    "cube": lambda z: z**3,
+    "mostly zero": lambda z: np.where(z < 1.5, 0.0, np.exp(z)),
+    "tiny": lambda z: 1e-310 * np.exp(2 * z),
+    "huge": lambda z: 1e300 * np.exp(2 * z),
+}
+
+
+@pytest.mark.parametrize("name", SKEWED)
+def test_splines_of_skewed_variables_are_those_of_normal_scores(name):
+    z = np.random.default_rng(0).normal(size=400)
+    x = SKEWED[name](z)
+    (axis,) = Profile.of(x, None).axes(0, [7], 3)
+    values, scores = map(np.array, axis.scores)
+    below, above = np.searchsorted(np.sort(x), values, side="left"), np.searchsorted(np.sort(x), values, side="right")
+    assert_close(scores, norm.ppf((below + above) / 800))
+    assert min(axis.knots) == scores[0] and max(axis.knots) == scores[-1]
+
+
+def test_few_nodes_stand_for_many_values():
+    x = np.exp(2 * np.random.default_rng(0).normal(size=5000))
+    profile = Profile.of(x, None)
+    (axis,) = profile.axes(0, [12], 3)
+    assert len(axis.scores[0]) == 256
+    exact = norm.ppf((np.arange(5000) + 0.5) / 5000)
+    # What a node apart makes of ranks, but for the tails, where scores run away.
+    inner = np.abs(exact) < 2
+    assert np.abs(profile.scored()[0].values - exact)[inner].max() < 0.02
+    columns = axis_columns(axis, np.sort(x))
+    assert_close(columns, axis_columns(axis._replace(scores=([], [])), profile.scored()[0].values), 1e-9)
+
+
+def test_variables_that_are_not_skewed_stay_as_they_are():
+    rng = np.random.default_rng(0)
+    few = np.r_[np.zeros(90), 2.0 ** np.arange(11)]
+    for x in (rng.normal(size=10_000), rng.normal(size=300), rng.uniform(size=500), few):
+        assert all(axis.scores == ([], []) for axis in Profile.of(x, None).axes(0, [8, 4], 3))
+    assert Profile.of(np.exp(2 * rng.normal(size=500)), None).axes(0, [8], 0)[0].scores == ([], [])  # bins
+
+
+def test_scores_count_weights():
+    rng = np.random.default_rng(0)
+    column, weights = rng.normal(size=200) ** 3, rng.integers(0, 4, size=200).astype(float)
+    repeated = Profile.of(np.repeat(column, weights.astype(int)), None).axes(0, [7, 4], 3)
+    assert repeated[0].scores[0] and repeated[0].scores == repeated[1].scores
+    assert Profile.of(column, weights).axes(0, [7, 4], 3) == repeated
 
 
 def test_heavy_ties_keep_knots_apart():
@@ -108,7 +170,7 @@ def test_repeated_rows_count_once():
 @pytest.mark.parametrize("degree", [0, 1, 2, 3])
 def test_coarse_spans_lie_in_the_fine_ones(degree):
     rng = np.random.default_rng(0)
-    X = np.column_stack([rng.normal(size=400), rng.integers(0, 7, size=400), rng.exponential(size=400)])
+    X = np.column_stack([rng.normal(size=400), rng.integers(0, 7, size=400), rng.exponential(size=400) ** 3])
     X[::9, 2] = np.nan
     basis = make_basis(X, None, closure([(0, 1, 2)], 2), (12, 8), degree=degree)
     coarse, refinement = coarse_basis(basis)

@@ -12,6 +12,7 @@ from models import fitted as zoo
 from reference import spans as reference
 from reference import trees as oracle
 from scipy.linalg import LinAlgWarning
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.ensemble import (
     GradientBoostingClassifier,
@@ -287,3 +288,29 @@ def test_pickle_and_forest():
 def test_wrong_parameters_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         TreeHDMR(MODEL, **options).fit(X)
+
+
+@pytest.mark.parametrize("n_rows", [250, 1000])
+@pytest.mark.parametrize("change", [np.exp, lambda z: np.exp(2 * z), lambda z: z**3], ids=["exp", "exp 2z", "cube"])
+def test_indices_do_not_depend_on_units_that_make_a_variable_skewed(change, n_rows):
+    rows, target = make_bilinear_gaussian(n_rows, random_state=0)
+    model = GradientBoostingRegressor(n_estimators=80, random_state=0)
+    indices = []
+    for values in (rows, change(rows)):
+        hdmr = TreeHDMR(clone(model).fit(values, target)).fit(values)
+        indices.append(dict(zip(hdmr.subspaces_, hdmr.sensitivity_.S, strict=True)))
+    for u in {*indices[0], *indices[1]}:
+        assert abs(indices[0].get(u, 0.0) - indices[1].get(u, 0.0)) < 0.015, u
+
+
+def test_repeated_rows_are_weights_where_variables_are_skewed():
+    rng = np.random.default_rng(0)
+    rows, weights = np.exp(2 * rng.normal(size=(300, 3))), rng.integers(1, 4, size=300)
+    model = GradientBoostingRegressor(n_estimators=30, random_state=0).fit(
+        rows, np.log(rows[:, 0]) * np.log(rows[:, 1])
+    )
+    weighted = TreeHDMR(model).fit(rows, sample_weight=weights)
+    repeated = TreeHDMR(model).fit(np.repeat(rows, weights, axis=0))
+    # Both are sums of products, taken in another order.
+    assert_close(weighted.transform(rows), repeated.transform(rows), 1e-7, reason="sums of products")
+    assert_close(weighted.sensitivity_.S, repeated.sensitivity_.S, 1e-7, reason="sums of products")

@@ -22,10 +22,13 @@ struct Gram {
     SpanGram blocks;
 };
 
-std::shared_ptr<Spans> make_spans(const std::vector<std::tuple<index, int, std::vector<double>, bool>>& axes,
-                                  const std::vector<Subspace>& subspaces, const std::vector<std::vector<index>>& axes_of) {
+using GivenAxis = std::tuple<index, int, std::vector<double>, bool, std::pair<std::vector<double>, std::vector<double>>>;
+
+std::shared_ptr<Spans> make_spans(const std::vector<GivenAxis>& axes, const std::vector<Subspace>& subspaces,
+                                  const std::vector<std::vector<index>>& axes_of) {
     std::vector<Axis> made;
-    for (const auto& [variable, degree, knots, missing] : axes) made.emplace_back(variable, degree, knots, missing);
+    for (const auto& [variable, degree, knots, missing, scores] : axes)
+        made.emplace_back(variable, degree, knots, missing, NormalScores(scores.first, scores.second));
     if (subspaces.size() != axes_of.size()) throw Error("every span needs its axes");
     for (const auto& list : axes_of)
         for (const index a : list)

@@ -7,9 +7,30 @@
 
 namespace fasthdmr {
 
-Axis::Axis(index variable, int degree, std::vector<double> knots, bool missing_column)
+NormalScores::NormalScores(std::vector<double> values, std::vector<double> scores)
+    : values_(std::move(values)), scores_(std::move(scores)) {
+    if (values_.size() != scores_.size() || values_.size() == 1) throw Error("a score is needed for each of several values");
+    for (std::size_t i = 0; i < values_.size(); ++i)
+        if (!std::isfinite(scores_[i]) || !std::isfinite(values_[i]) || (i > 0 && !(values_[i] > values_[i - 1])))
+            throw Error("values must be finite and rise, and scores be finite");
+    if (!std::is_sorted(scores_.begin(), scores_.end())) throw Error("scores must rise");
+    if (!values_.empty() && !std::isfinite(values_.back() - values_.front())) throw Error("the range of the values overflows");
+}
+
+double NormalScores::operator()(double x) const {
+    if (values_.empty()) return x;
+    if (x <= values_.front()) return scores_.front();
+    if (x >= values_.back()) return scores_.back();
+    // The last value that is at most x; without branches, which would be guessed wrong half of the time.
+    const double* low = values_.data();
+    for (std::size_t n = values_.size(); n > 1; n -= n / 2) low += (low[n / 2] <= x) * (n / 2);
+    const std::size_t i = low - values_.data();
+    return scores_[i] + (x - low[0]) / (low[1] - low[0]) * (scores_[i + 1] - scores_[i]);
+}
+
+Axis::Axis(index variable, int degree, std::vector<double> knots, bool missing_column, NormalScores scores)
     : variable_(variable), degree_(degree), knots_(std::move(knots)), missing_column_(missing_column),
-      splines_(index(knots_.size()) - degree - 1) {
+      scores_(std::move(scores)), splines_(index(knots_.size()) - degree - 1) {
     if (degree < 0 || degree >= kMaxRun) throw Error("the degree of a spline must be 0 to 3, got " + std::to_string(degree));
     if (splines_ < degree + 1) throw Error("an axis needs at least degree + 1 splines");
     if (variable < 0) throw Error("no such variable: " + std::to_string(variable));
@@ -25,7 +46,7 @@ Axis::Axis(index variable, int degree, std::vector<double> knots, bool missing_c
 }
 
 // De Boor's recursion over the interval that holds x.
-index Axis::evaluate(double x, double* values) const {
+index Axis::evaluate_at(double x, double* values) const {
     if (std::isnan(x)) {
         // The missing column is the last: the run ends there. Without one, nothing is said about a missing value.
         std::fill(values, values + run(), 0.0);
@@ -105,8 +126,10 @@ void SpanBlock::load(const Table& x, const Rows& rows, int n_threads) {
         const Axis& axis = spans_.axes()[a];
         double* values = values_.data() + a * capacity_ * kMaxRun;
         std::int32_t* starts = starts_.data() + a * capacity_;
+        // All coordinates first: their searches overlap, which the recursion would keep from each other.
+        for (index r = 0; r < rows_; ++r) values[r * kMaxRun] = axis.coordinate(x.at(rows[r], axis.variable()));
         for (index r = 0; r < rows_; ++r)
-            starts[r] = std::int32_t(axis.evaluate(x.at(rows[r], axis.variable()), values + r * kMaxRun));
+            starts[r] = std::int32_t(axis.evaluate_at(values[r * kMaxRun], values + r * kMaxRun));
     });
 }
 

@@ -9,23 +9,40 @@
 
 namespace fasthdmr {
 
-// B-splines of one variable on clamped knots; degree 0 are the indicators of bins. A variable with missing values has
-// one column more, their indicator, where the splines are 0.
+// The coordinate of a skewed variable: linear between the values of a table, constant outside. Without a table it is the
+// variable itself.
+class NormalScores {
+public:
+    NormalScores() = default;
+    NormalScores(std::vector<double> values, std::vector<double> scores);
+
+    double operator()(double x) const;
+
+private:
+    std::vector<double> values_, scores_;
+};
+
+// B-splines of one variable, or of its normal scores, on clamped knots; degree 0 are the indicators of bins. A variable
+// with missing values has one column more, their indicator, where the splines are 0.
 class Axis {
 public:
-    Axis(index variable, int degree, std::vector<double> knots, bool missing_column);
+    Axis(index variable, int degree, std::vector<double> knots, bool missing_column, NormalScores scores = {});
 
     index variable() const { return variable_; }
     int run() const { return degree_ + 1; }
     index columns() const { return splines_ + (missing_column_ ? 1 : 0); }
+    // What the knots are places of: the value, or its normal score.
+    double coordinate(double x) const { return scores_(x); }
     // Writes the run() values that need not be 0; returns the column of the first. Values outside the knots are clamped.
-    index evaluate(double x, double* values) const;
+    index evaluate(double x, double* values) const { return evaluate_at(coordinate(x), values); }
+    index evaluate_at(double coordinate, double* values) const;
 
 private:
     index variable_;
     int degree_;
     std::vector<double> knots_;
     bool missing_column_;
+    NormalScores scores_;
     index splines_;
 };
 

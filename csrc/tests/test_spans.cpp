@@ -88,6 +88,34 @@ TEST(axis_clamps_what_is_outside) {
     }
 }
 
+TEST(axis_of_normal_scores) {
+    Random random(3);
+    for (const index n : {2, 3, 8, 13, 256}) {
+        std::vector<double> values, scores;
+        for (index i = 0; i < n; ++i) {
+            values.push_back((i ? values.back() : -2.0) + std::exp(8 * random.uniform() - 6));
+            scores.push_back((i ? scores.back() : -1.0) + random.uniform());
+        }
+        const std::vector<double> knots = clamped(3, {scores.front(), (scores.front() + scores.back()) / 2, scores.back()});
+        const Axis of_scores(0, 3, knots, true, NormalScores(values, scores)), plain(0, 3, knots, true);
+        for (index i = 0; i < n; ++i) CHECK(of_scores.coordinate(values[i]) == scores[i]);
+        for (index i = 0; i + 1 < n; ++i) {
+            const double between = (values[i] + values[i + 1]) / 2, score = (scores[i] + scores[i + 1]) / 2;
+            CHECK_CLOSE(of_scores.coordinate(between), score, 1e-12);
+            CHECK_CLOSE(axis_columns(of_scores, between), axis_columns(plain, score), 1e-11);
+        }
+        CHECK_SAME_BITS(axis_columns(of_scores, values.front() - 1), axis_columns(plain, scores.front()));
+        CHECK_SAME_BITS(axis_columns(of_scores, values.back() + 1), axis_columns(plain, scores.back()));
+        CHECK_SAME_BITS(axis_columns(of_scores, kNan), axis_columns(plain, kNan));
+    }
+    CHECK_THROWS(Error, "a score is needed", NormalScores({1.0, 2.0}, {1.0}));
+    CHECK_THROWS(Error, "a score is needed", NormalScores({1.0}, {1.0}));
+    CHECK_THROWS(Error, "values must be finite and rise", NormalScores({1.0, 1.0}, {1.0, 2.0}));
+    CHECK_THROWS(Error, "values must be finite and rise", NormalScores({1.0, 2.0}, {1.0, kNan}));
+    CHECK_THROWS(Error, "scores must rise", NormalScores({1.0, 2.0}, {2.0, 1.0}));
+    CHECK_THROWS(Error, "the range of the values overflows", NormalScores({-1e308, 1e308}, {1.0, 2.0}));
+}
+
 TEST(axis_with_missing_values) {
     for (int degree = 0; degree < kMaxRun; ++degree) {
         const std::vector<double> knots = clamped(degree, {0.0, 1.0});  // as few splines as can be

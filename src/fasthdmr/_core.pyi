@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -140,7 +141,7 @@ def build_config() -> dict[str, Any]: ...
 class Spans:
     def __init__(
         self,
-        axes: list[tuple[int, int, list[float], bool]],
+        axes: Sequence[tuple[int, int, list[float], bool, tuple[list[float], list[float]]]],
         subspaces: list[tuple[int, ...]],
         axes_of: list[list[int]],
     ) -> None: ...

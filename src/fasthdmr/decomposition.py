@@ -18,6 +18,7 @@ from fasthdmr.fourier import FourierSeries, project
 from fasthdmr.hierarchy import Solution
 from fasthdmr.sample import Sample
 from fasthdmr.sensitivity import Sensitivity
+from fasthdmr.span_fit import SpanDictionary
 from fasthdmr.uncertainty import Uncertainty
 
 Floats = NDArray[np.float64]
@@ -246,6 +247,8 @@ class Decomposition:
         for k, solution in enumerate(self.solutions):
             kept = np.flatnonzero(is_kept(solution, self.subspaces))
             part = self.dictionary.evaluate(rows, k, solution.weights[:, kept], n_threads)
+            for c, moved, change in self._changes(rows, k, kept):
+                part[moved, c] += change
             if len(kept) < len(self.subspaces):  # the others exist for another output only
                 number = {u: c for c, u in enumerate(self.subspaces)}
                 whole = np.zeros((len(part), len(self.subspaces)), order="F")
@@ -256,7 +259,12 @@ class Decomposition:
 
     def predict(self, rows: Any, n_threads: int = 1) -> Floats:
         """Return f_0 plus the components that are kept, (N,) or (N, K)."""
-        return self._each_output(rows, lambda s: s.reduced(is_kept(s, self.subspaces)), n_threads)
+        values = self._each_output(rows, lambda s: s.reduced(is_kept(s, self.subspaces)), n_threads)
+        for k, solution in enumerate(self.solutions):
+            output = values if self.output_names is None else values[:, k]
+            for _, moved, change in self._changes(rows, k, np.flatnonzero(is_kept(solution, self.subspaces))):
+                output[moved] += change
+        return values
 
     def black_box(self, rows: Any, n_threads: int = 1) -> Floats:
         """Return f itself, (N,) or (N, K)."""
@@ -265,14 +273,26 @@ class Decomposition:
     def component_at(self, subspace: Subspace, values: Floats) -> Floats:
         """Return one component at given values of its variables, (N,) or (N, K)."""
         rows = self.dictionary.embed(subspace, values)
-        empty = np.zeros(len(rows))
-        columns = [
-            self.dictionary.evaluate(rows, k, s.weights[:, [s.subspaces.index(subspace)]], 1)[:, 0]
-            if subspace in s.subspaces
-            else empty
-            for k, s in enumerate(self.solutions)
-        ]
+        columns = []
+        for k, s in enumerate(self.solutions):
+            own = np.flatnonzero(is_kept(s, [subspace]))
+            column = self.dictionary.evaluate(rows, k, s.weights[:, own], 1).sum(axis=1)
+            for _, moved, change in self._changes(rows, k, own):
+                column[moved] += change
+            columns.append(column)
         return columns[0] if self.output_names is None else np.column_stack(columns)
+
+    def _changes(
+        self, rows: Any, output: int, components: NDArray[np.int64]
+    ) -> Iterable[tuple[int, NDArray[np.int64], Floats]]:
+        """Yield what components of pairs change by at rows far from the fitted ones: number, rows and change."""
+        if not isinstance(self.dictionary, SpanDictionary) or self.dictionary.support is None:
+            return ()
+        solution = self.solutions[output]
+        subspaces = [solution.subspaces[c] for c in components]
+        return self.dictionary.support.changes(
+            rows, solution.weights[:, components], subspaces, self.dictionary.n_given[output]
+        )
 
     def columns_of(self, variable: int, values: Floats) -> Floats:
         """Return the columns that components of one variable are made of, at its values, (N,): (N, m).

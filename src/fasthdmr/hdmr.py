@@ -28,6 +28,7 @@ from fasthdmr.span_fit import RIDGE, SpanDictionary, solve_values
 from fasthdmr.span_plan import as_sizes, plan_spans, screen_pairs, screened_rows
 from fasthdmr.span_sizes import main_sizes, rows_for_sizes
 from fasthdmr.spans import closure, informative_rows, make_basis
+from fasthdmr.support import Support
 
 Floats = NDArray[np.float64]
 
@@ -168,7 +169,8 @@ class HDMR(BaseHDMR):
         basis = self._basis(X, values, weights, chosen)
         with rows_progress(len(X), "rows of the spans", verbose=self.verbose):
             solutions = solve_values(X, weights, basis, values, n_threads=n_threads(self.n_jobs))
-        dictionary = SpanDictionary(FunctionDictionary(output, X.shape[1]), [1] * values.shape[1], basis)
+        given = FunctionDictionary(output, X.shape[1])
+        dictionary = SpanDictionary(given, [1] * values.shape[1], basis, Support.of(X, weights, basis))
         self.decomposition_ = assemble(
             dictionary,
             solutions,

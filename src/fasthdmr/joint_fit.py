@@ -148,7 +148,7 @@ class Dual:
     ) -> None:
         share = np.full(len(X), 1 / len(X)) if weights is None else weights / weights.sum()
         root = np.sqrt(share)[:, None]
-        columns = [axis_columns(axis, np.asarray(X[:, axis[0]], dtype=np.float64)) for axis in basis.axes]
+        columns = [axis_columns(axis, np.asarray(X[:, axis.variable], dtype=np.float64)) for axis in basis.axes]
         kernels = [c @ c.T for c in columns]
         kernel = np.zeros((len(X), len(X)))
         first = 0

@@ -17,6 +17,7 @@ from fasthdmr.dictionary import Dictionary, ExtendedDictionary, Sorting, Subspac
 from fasthdmr.hierarchy import Solution
 from fasthdmr.joint_fit import fit_jointly
 from fasthdmr.spans import Basis, coarse_basis
+from fasthdmr.support import Support
 
 Floats = NDArray[np.float64]
 
@@ -38,11 +39,14 @@ class SpanDictionary(ExtendedDictionary):
     n_given : sequence of int
         Their number, for each output.
     basis : Basis
+    support : Support or None
+        Where components of pairs are evaluated; None: anywhere.
     """
 
-    def __init__(self, given: Dictionary, n_given: Sequence[int], basis: Basis) -> None:
+    def __init__(self, given: Dictionary, n_given: Sequence[int], basis: Basis, support: Support | None = None) -> None:
         super().__init__(given, n_given)
         self.basis = basis
+        self.support = support
 
     def added(self, output: int) -> _core.Spans:
         """Return the spans, which all outputs share."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fasthdmr import _core
 from fasthdmr._scale import Deviations
 from fasthdmr._threads import one_blas_thread
-from fasthdmr.spans import Axis, Profile, axis_columns
+from fasthdmr.spans import Profile, axis_columns
 
 Floats = NDArray[np.float64]
 
@@ -91,7 +91,7 @@ def _main_sizes(
         return {}
 
     def smoother(j: int, size: int) -> Smoother:
-        axis: Axis = (0, *profiles[j].knots([size], min(degree, size - 1))[0], profiles[j].has_missing)
+        (axis,) = profiles[j].axes(0, [size], min(degree, size - 1))
         columns = axis_columns(axis, np.asarray(X[:, j], dtype=np.float64))
         return Smoother(columns - share @ columns, share, ridge / (n_rows * columns.shape[1]))
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_diag, csr_array, vstack
+from scipy.special import ndtri
 
 from fasthdmr import _core
 from fasthdmr._cached import cached_property
@@ -17,8 +18,28 @@ from fasthdmr.dictionary import Subspace
 
 Floats = NDArray[np.float64]
 
-Axis = tuple[int, int, list[float], bool]
-"""Variable, degree, knots, and whether there is a column for missing values."""
+
+class Axis(NamedTuple):
+    """The B-splines of one variable.
+
+    Attributes
+    ----------
+    variable, degree : int
+    knots : list of float
+        Clamped; where there are scores, in units of these.
+    missing : bool
+        Whether there is a column for missing values.
+    scores : (list of float, list of float)
+        Rising values of the variable and their normal scores, which are interpolated in between; without any, the
+        variable itself is the coordinate.
+    """
+
+    variable: int
+    degree: int
+    knots: list[float]
+    missing: bool
+    scores: tuple[list[float], list[float]] = ([], [])
+
 
 MAX_SIZES = {"spline": (12, 8, 5, 4, 3), "bins": (32, 8, 5, 4, 3)}
 """The largest default number of splines, or bins, of a variable in spans of order 1, 2, …"""
@@ -28,6 +49,11 @@ MAX_DUAL_ROWS = 3000
 
 _MANY_ROWS = 20_000
 _KNOT_ROWS = 100_000  # quantiles of more rows move by less than a row's share of them
+_INNER = (0.25, 0.75), (0.05, 0.95), (0.0, 1.0)
+_SKEWED = 3.0  # of normal variables these are 2.4 times as wide as the one before, and 2 to 2.7 times
+_FEW_VALUES = 12
+_LEAST_RANK = 1e-9  # rows of hardly any weight stay near the others
+_SCORE_NODES = 256
 
 
 def default_size(n_rows: int, order: int, basis: str = "spline") -> int:
@@ -83,21 +109,21 @@ class Basis:
 
     Attributes
     ----------
-    axes : list of (variable, degree, knots, missing)
+    axes : list of Axis
     subspaces : list of tuple of int
         Sorted by order; closed under taking subsets, but for variables that are constant.
     axes_of : list of list of int
         The axes of each span.
     """
 
-    axes: list[tuple[int, int, list[float], bool]]
+    axes: list[Axis]
     subspaces: list[Subspace]
     axes_of: list[list[int]]
 
     @cached_property
     def core(self) -> _core.Spans:
         """The spans in C++; made again after unpickling."""
-        return _core.Spans(self.axes, self.subspaces, self.axes_of)
+        return _core.Spans([Axis(*axis) for axis in self.axes], self.subspaces, self.axes_of)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "core"}
@@ -105,7 +131,7 @@ class Basis:
     @property
     def sizes(self) -> list[int]:
         """The number of columns of each span."""
-        columns = [len(knots) - degree - 1 + missing for _, degree, knots, missing in self.axes]
+        columns = [len(knots) - degree - 1 + missing for _, degree, knots, missing, *_ in self.axes]
         return [int(np.prod([columns[a] for a in axes])) for axes in self.axes_of]
 
 
@@ -159,12 +185,12 @@ def make_basis(
     for j, profile in profiles.items():
         profile.check_range(j)
     main = main_sizes or {}
-    knots = {
-        j: profile.knots([main.get(j, sizes[0]), *sizes[1:]], degree)
+    axes_by_order = {
+        j: profile.axes(j, [main.get(j, sizes[0]), *sizes[1:]], degree)
         for j, profile in profiles.items()
         if not profile.is_constant
     }
-    axes: list[tuple[int, int, list[float], bool]] = []
+    axes: list[Axis] = []
     number: dict[tuple[int, int], int] = {}
     kept, axes_of = [], []
     for u in subspaces:
@@ -173,7 +199,7 @@ def make_basis(
         for j in u:
             if (j, len(u)) not in number:
                 number[j, len(u)] = len(axes)
-                axes.append((j, *knots[j][len(u) - 1], profiles[j].has_missing))
+                axes.append(axes_by_order[j][len(u) - 1])
         kept.append(u)
         axes_of.append([number[j, len(u)] for j in u])
     return Basis(axes, kept, axes_of)
@@ -217,6 +243,42 @@ class Profile:
                 f"X has values from {least:.3g} to {largest:.3g} in column {variable}, and the difference overflows. "
                 "Divide the column by a power of ten."
             )
+
+    @property
+    def is_skewed(self) -> bool:
+        """Whether few rows hold most of the range, so that splines of the values would hardly see the others.
+
+        That is so where the whole range, or that of the inner nine tenths, is several times as wide as the inner nine
+        tenths, or half: one of the two is seen in small samples as well.
+        """
+        if len(self.values) <= _FEW_VALUES:
+            return False
+        with np.errstate(over="ignore"):  # check_range refuses that
+            half, most, whole = (np.diff(self.quantiles(np.array(levels)))[0] for levels in _INNER)
+            return bool(np.isfinite(whole) and (whole > _SKEWED * most or most > _SKEWED * half))
+
+    def scored(self) -> tuple[Profile, tuple[list[float], list[float]]]:
+        """Return the profile of the normal scores, and a table that they are interpolated in.
+
+        The score of a value is the standard normal quantile of its rank, the share of the weight below it and half of
+        that at it. Every rising function of the variable has the same, and that of a normal variable is the variable.
+        """
+        ranks = (np.cumsum(self.weights) - self.weights / 2) / self.weights.sum()
+        scores = ndtri(np.clip(ranks, _LEAST_RANK, 1 - _LEAST_RANK))
+        n = len(scores)
+        nodes = np.unique(np.rint(np.linspace(0, n - 1, min(n, _SCORE_NODES))).astype(int))
+        below = np.clip(np.searchsorted(nodes, np.arange(n), side="right") - 1, 0, len(nodes) - 2)
+        first, last = nodes[below], nodes[below + 1]
+        # As in C++, so that a row at a knot is there.
+        share = (self.values - self.values[first]) / (self.values[last] - self.values[first])
+        interpolated = scores[first] + share * (scores[last] - scores[first])
+        table = self.values[nodes].tolist(), scores[nodes].tolist()
+        return Profile(interpolated, self.weights, self.has_missing), table
+
+    def axes(self, variable: int, sizes: Sequence[int], degree: int) -> list[Axis]:
+        """Return the axes of a variable for each of falling sizes; splines of its normal scores where it is skewed."""
+        profile, scores = self.scored() if degree > 0 and self.is_skewed else (self, ([], []))
+        return [Axis(variable, d, knots, self.has_missing, scores) for d, knots in profile.knots(sizes, degree)]
 
     def knots(self, sizes: Sequence[int], degree: int) -> list[tuple[int, list[float]]]:
         """Return the degree and clamped knots for each of falling sizes; a column a value where these are few.
@@ -265,20 +327,19 @@ COARSE_SIZES = (4, 3)
 
 def axis_columns(axis: Axis, values: Floats) -> Floats:
     """Return all columns of an axis at values of its variable, (N, m)."""
-    core = _core.Spans([(0, *axis[1:])], [(0,)], [[0]])
+    core = _core.Spans([axis._replace(variable=0)], [(0,)], [[0]])
     m = core.n_columns - 1
     return core.evaluate(values[:, None], np.arange(m + 1), np.arange(1, m + 1), np.ones(m), 1)
 
 
 def coarsen(axis: Axis, size: int) -> Axis:
     """Return an axis of fewer columns whose functions are among those of the given one."""
-    variable, degree, knots, missing = axis
-    if len(knots) - degree - 1 <= size:
+    if len(axis.knots) - axis.degree - 1 <= size:
         return axis
-    breaks = np.unique(knots)
-    coarse = min(degree, size - 1)
+    breaks = np.unique(axis.knots)
+    coarse = min(axis.degree, size - 1)
     inner = breaks[np.rint(np.linspace(0, len(breaks) - 1, size - coarse + 1)).astype(int)]
-    return variable, coarse, [*[inner[0]] * coarse, *inner.tolist(), *[inner[-1]] * coarse], missing
+    return axis._replace(degree=coarse, knots=[*[inner[0]] * coarse, *inner.tolist(), *[inner[-1]] * coarse])
 
 
 def refinement(coarse: Axis, fine: Axis) -> Floats:
@@ -286,15 +347,16 @@ def refinement(coarse: Axis, fine: Axis) -> Floats:
 
     Examples
     --------
-    >>> fine = (0, 3, [0.0] * 4 + [0.5] + [1.0] * 4, False)
+    >>> fine = Axis(0, 3, [0.0] * 4 + [0.5] + [1.0] * 4, False)
     >>> coarse, x = coarsen(fine, 4), np.array([0.1, 0.7])
     >>> bool(np.allclose(axis_columns(fine, x) @ refinement(coarse, fine), axis_columns(coarse, x)))
     True
     """
-    breaks = np.unique(fine[2])
-    inside = (np.arange(fine[1] + 1) + 0.5) / (fine[1] + 1)
+    coarse, fine = (axis._replace(scores=([], [])) for axis in (coarse, fine))  # both are functions of one coordinate
+    breaks = np.unique(fine.knots)
+    inside = (np.arange(fine.degree + 1) + 0.5) / (fine.degree + 1)
     points = (breaks[:-1, None] + np.diff(breaks)[:, None] * inside).ravel()
-    points = np.append(points, np.nan) if fine[3] else points
+    points = np.append(points, np.nan) if fine.missing else points
     found = np.linalg.lstsq(axis_columns(fine, points), axis_columns(coarse, points), rcond=None)[0]
     return np.asarray(found, dtype=np.float64)
 

@@ -29,6 +29,7 @@ from fasthdmr.span_fit import RIDGE, SpanDictionary, TreeOutput, solve_trees, we
 from fasthdmr.span_plan import as_sizes, plan_spans
 from fasthdmr.span_sizes import main_sizes, rows_for_sizes
 from fasthdmr.spans import informative_rows, make_basis
+from fasthdmr.support import Support
 
 Floats = NDArray[np.float64]
 
@@ -393,7 +394,8 @@ class TreeHDMR(BaseHDMR):
         basis = make_basis(X, weights, plan.subspaces, plan.sizes, degree=degree, main_sizes=main)
         with rows_progress(len(X), "rows of the spans", verbose=self.verbose):
             solutions = solve_trees(X, weights, basis, outputs, smooth=self.smooth, n_threads=n_threads(self.n_jobs))
-        return SpanDictionary(trees, [len(output.coef) for output in outputs], basis), solutions
+        support = Support.of(X, weights, basis) if self.smooth else None
+        return SpanDictionary(trees, [len(output.coef) for output in outputs], basis, support), solutions
 
     def _check_parameters(self, n_members: int) -> bool:
         """Check what does not depend on data; return whether columns are combined by ridge regression."""

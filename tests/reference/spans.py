@@ -5,10 +5,11 @@ from scipy.interpolate import BSpline
 
 
 def axis_columns(axis, X):
-    """Columns of one axis (variable, degree, knots, missing) at rows."""
-    variable, degree, knots, missing = axis
+    """Columns of one axis (variable, degree, knots, missing, scores) at rows."""
+    variable, degree, knots, missing, scores = axis
     knots = np.asarray(knots)
-    x = np.clip(X[:, variable], knots[0], knots[-1])
+    x = np.interp(X[:, variable], *scores) if scores[0] else X[:, variable]
+    x = np.clip(x, knots[0], knots[-1])
     if degree == 0:
         bins = np.clip(np.searchsorted(knots, x, side="right") - 1, 0, len(knots) - 2)
         columns = (bins[:, None] == np.arange(len(knots) - 1)).astype(float)

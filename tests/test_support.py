@@ -1,0 +1,103 @@
+"""Where pairs of variables have rows, and components of pairs elsewhere."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
+from tolerance import assert_close
+
+from fasthdmr import HDMR, TreeHDMR
+from fasthdmr.spans import closure, make_basis
+from fasthdmr.support import Support
+
+
+def collinear(n_rows, *, missing=False):
+    """Rows of three variables, two of which are nearly the same; and rows with the same margins, but independent."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 3))
+    X[:, 1] = X[:, 0] + 0.1 * X[:, 1]
+    X[:, 2] = np.exp(2 * X[:, 2])
+    if missing:
+        X[rng.random(X.shape) < 0.1] = np.nan
+    return X, np.column_stack([rng.permutation(X[:, j]) for j in range(3)])
+
+
+def times(x):
+    return x[:, 0] * x[:, 1]
+
+
+X, ELSEWHERE = collinear(2000)
+Y = X[:, 0] + X[:, 1] ** 2 + np.log(X[:, 2]) * X[:, 0] + 0.5 * X[:, 0] * X[:, 1]
+MODEL = GradientBoostingRegressor(n_estimators=100, random_state=0).fit(X, Y)
+
+
+def test_cells_with_rows_stay_and_others_go_to_the_nearest():
+    basis = make_basis(X, None, closure([(0, 1, 2)], 2), (8, 6), degree=3)
+    support = Support.of(X, None, basis)
+    assert (0, 1) in support.nearest
+    cells = support._cells
+    for (i, j), nearest in support.nearest.items():
+        nearest = nearest.astype(int)
+        count = cells[j].count
+        used = np.unique(cells[i].codes(X[:, i]) * count + cells[j].codes(X[:, j]))
+        assert np.array_equal(nearest[used], used)
+        for cell in range((cells[i].count - 1) * count):
+            if cell % count < count - 1:  # no missing values
+                apart = np.maximum(abs(used // count - cell // count), abs(used % count - cell % count))
+                assert nearest[cell] in used
+                assert apart[used == nearest[cell]] == apart.min()
+
+
+def test_rows_without_weight_are_no_support():
+    basis = make_basis(X, None, closure([(0, 1)], 2), (8, 6), degree=3)
+    weights = (np.arange(len(X)) % 2).astype(float)
+    one, other = Support.of(X, weights, basis), Support.of(X[1::2], None, basis)
+    assert all(np.array_equal(one.nearest[u], other.nearest[u]) for u in {*one.nearest, *other.nearest})
+
+
+def test_values_are_moved_into_their_cells():
+    basis = make_basis(X, None, closure([(0, 1, 2)], 2), (8, 6), degree=3)
+    for j, cells in Support.of(X, None, basis)._cells.items():
+        for target in range(cells.count - 1):
+            moved = cells.clip(X[:, j], np.full(len(X), target))
+            assert (cells.codes(moved) == target).all()
+        assert np.array_equal(cells.clip(X[:, j], cells.codes(X[:, j])), X[:, j])
+        assert np.isnan(cells.clip(np.array([np.nan]), np.array([cells.count - 1]))).all()
+
+
+def test_components_of_pairs_can_be_believed_where_there_are_no_rows():
+    hdmr = TreeHDMR(MODEL).fit(X)
+    f = MODEL.predict(ELSEWHERE)
+    missed = np.mean((f - hdmr.predict(ELSEWHERE)) ** 2)
+    hdmr.decomposition_.dictionary.support = None
+    assert missed < 0.75 * np.mean((f - hdmr.predict(ELSEWHERE)) ** 2)
+
+
+@pytest.mark.parametrize("kind", ["trees", "bins", "missing", "two outputs", "function", "data"])
+def test_components_add_up_everywhere(kind):
+    rows, elsewhere = collinear(1200, missing=kind == "missing")
+    y = np.nan_to_num(rows[:, 0]) * np.nan_to_num(rows[:, 1])
+    if kind == "two outputs":
+        y = np.column_stack([y, np.nan_to_num(rows[:, 2])])
+        hdmr = TreeHDMR(RandomForestRegressor(20, max_depth=5, random_state=0).fit(rows, y)).fit(rows)
+    elif kind == "function":
+        hdmr = HDMR(times).fit(rows)
+    elif kind == "data":
+        hdmr = HDMR().fit(rows, y)
+    else:
+        model = RandomForestRegressor(20, max_depth=5, random_state=0).fit(rows, y)
+        hdmr = TreeHDMR(model, basis="bins" if kind == "bins" else "spline").fit(rows)
+    values = hdmr.decomposition_.evaluate(elsewhere)
+    assert_close(hdmr.predict(elsewhere), hdmr.intercept_ + values.sum(axis=1), 1e-9)
+    for c, u in enumerate(hdmr.subspaces_):
+        assert_close(hdmr.component(u)(elsewhere[:, list(u)]), values[:, c], 1e-9)
+    support = hdmr.decomposition_.dictionary.support
+    assert (0, 1) in support.nearest
+    assert np.array_equal(pickle.loads(pickle.dumps(hdmr)).decomposition_.evaluate(elsewhere), values)
+    fitted, moved = hdmr.decomposition_.evaluate(rows), values.copy()
+    hdmr.decomposition_.dictionary.support = None
+    assert np.array_equal(hdmr.decomposition_.evaluate(rows), fitted)
+    plain = hdmr.decomposition_.evaluate(elsewhere)
+    changed = [u for c, u in enumerate(hdmr.subspaces_) if not np.array_equal(plain[:, c], moved[:, c])]
+    assert changed and all(len(u) == 2 for u in changed)
