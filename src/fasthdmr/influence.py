@@ -31,6 +31,9 @@ from fasthdmr.spans import Basis, Profile, closure, default_size, informative_ro
 
 Floats = NDArray[np.float64]
 
+NORMAL_95 = 1.959963984540054
+"""The 97.5th percentile of the standard Gaussian law."""
+
 _PAIRS = (6, 5, 4, 3)  # splines of a variable in spans of order 2, the first with which all can be solved together
 _HIGHER = (3, 2)  # in spans of order 3, and of more
 _DEGREE = 3
@@ -176,9 +179,9 @@ class Influence:
         Columns of single variables.
     components : ndarray of shape (S, C, K)
     black_box : ndarray of shape (S, K)
-    spent : float
-        p/N of a joint fit: its residual is too small by the root of 1 - p/N.
     """
+
+    quantile = NORMAL_95
 
     def __init__(
         self,
@@ -188,7 +191,6 @@ class Influence:
         subspaces: list[Subspace],
         components: Floats,
         black_box: Floats,
-        spent: float = 0.0,
     ) -> None:
         self._closure = closure(subspaces, max(map(len, subspaces), default=1))
         self._singles: Sequence[Subspace] = [u for u in self._closure if len(u) == 1]
@@ -198,7 +200,7 @@ class Influence:
         self.f = black_box - self.spans.mean(black_box)
         centred = components - self.spans.mean(components)
         self.components = {u: centred[:, c] for c, u in enumerate(subspaces)}
-        self.residual = (self.f - centred.sum(axis=1)) / np.sqrt(1 - spent)
+        self.residual = self.f - centred.sum(axis=1)
         self.is_joint = sum(map(self.spans.size, self._closure)) <= _MAX_JOINT
         if self.is_joint:
             self.spans.keep(self._closure)
@@ -222,8 +224,12 @@ class Influence:
         covariance = np.einsum("s,sak,sbk->kab", self._squares, both, both, optimize=True)
         return Curve(self.spans.means[subspace[0]], covariance)
 
-    def inner_products(self, subspace: Subspace) -> tuple[Floats, Floats]:
-        """Return the influence functions of Cov(f_u, f) and of Var(f_u), each (S, K)."""
+    def variance(self) -> tuple[Floats, Floats]:
+        """Return Var(f), (K,), and its influence function, (S, K), up to a constant."""
+        return self.spans.mean(self.f**2), self.f**2
+
+    def inner_products(self, subspace: Subspace) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return Cov(f_u, f) and Var(f_u), each (K,), and their influence functions up to a constant, each (S, K)."""
         own = self.components[subspace]
         target = np.stack([self.f, 2 * own], axis=1)  # what a change of f_u is multiplied with
         flat = target.reshape(len(own), -1)
@@ -231,7 +237,8 @@ class Influence:
         functionals = self.spans.products(subspace, flat - below)
         moves = self._moves(subspace, functionals.reshape(-1, *target.shape[1:]))
         moves -= own[:, None] * below.reshape(target.shape)
-        return own * self.f + moves[:, 0], own**2 + moves[:, 1]
+        covariance, variance = self.spans.mean(own * self.f), self.spans.mean(own**2)
+        return covariance, variance, own * self.f + moves[:, 0], own**2 + moves[:, 1]
 
     def _moves(self, subspace: Subspace, functionals: Floats) -> Floats:
         """Return by how much functionals of what is pushed down to f_u change with each row, (S, t, K).

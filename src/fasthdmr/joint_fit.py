@@ -30,7 +30,7 @@ def fit_jointly(
     n_effective: float,
     least: float,
     n_threads: int,
-) -> tuple[_core.SpanGram, Floats]:
+) -> tuple[_core.SpanGram, Floats, float]:
     """Project values on all spans at once.
 
     Parameters
@@ -52,21 +52,14 @@ def fit_jointly(
     gram : _core.SpanGram
         With the products that the top-down pass needs.
     coefficients : ndarray of shape (columns, K)
+    factor : float
+        The weight c.
     """
-    n_columns, n_rows = basis.core.n_columns - 1, len(X)
-    dual = n_rows < n_columns and n_rows <= MAX_DUAL_ROWS
-    gram = _core.SpanGram(sums, X, weights, not dual, n_threads)
-    p = np.repeat(basis.sizes, basis.sizes).astype(np.float64)
+    gram, system = joint_system(X, weights, basis, values, sums, n_effective, n_threads)
     variance = sums.output_variance
-    if dual:
-        system: Primal | Dual = Dual(X, weights, basis, values, p * n_effective, n_threads)
-    else:
-        right = sums.output_with_columns.reshape(n_columns + 1, -1)[1:]
-        products = gram.covariance(list(range(len(basis.subspaces))), n_threads)
-        system = Primal(products, right, 1 / (p * n_effective), variance, n_threads)
     usable = variance > 0
     if not usable.any():
-        return gram, np.zeros((n_columns + 1, values.shape[1]), order="F")
+        return gram, np.zeros((basis.core.n_columns, values.shape[1]), order="F"), least
 
     def criterion(log_factor: float) -> float:
         left, spent = system.fit(np.exp(log_factor))
@@ -76,9 +69,30 @@ def fit_jointly(
     bounds = (np.log(least), np.log(_LARGEST_FACTOR))
     found = minimize_scalar(criterion, bounds=bounds, method="bounded", options={"xatol": 0.1})
     factor = least if criterion(bounds[0]) <= found.fun else float(np.exp(found.x))
-    coefficients = np.zeros((n_columns + 1, values.shape[1]), order="F")
+    coefficients = np.zeros((basis.core.n_columns, values.shape[1]), order="F")
     coefficients[1:] = system.coefficients(factor)
-    return gram, coefficients
+    return gram, coefficients, factor
+
+
+def joint_system(
+    X: NDArray[Any],
+    weights: Floats | None,
+    basis: Basis,
+    values: Floats,
+    sums: _core.TermSums,
+    n_effective: float,
+    n_threads: int,
+) -> tuple[_core.SpanGram, Primal | Dual]:
+    """Return the products of spans, and the ridge regression on all of them (arguments as for `fit_jointly`)."""
+    n_columns, n_rows = basis.core.n_columns - 1, len(X)
+    dual = n_rows < n_columns and n_rows <= MAX_DUAL_ROWS
+    gram = _core.SpanGram(sums, X, weights, not dual, n_threads)
+    p = np.repeat(basis.sizes, basis.sizes).astype(np.float64)
+    if dual:
+        return gram, Dual(X, weights, basis, values, p * n_effective, n_threads)
+    right = sums.output_with_columns.reshape(n_columns + 1, -1)[1:]
+    products = gram.covariance(list(range(len(basis.subspaces))), n_threads)
+    return gram, Primal(products, right, 1 / (p * n_effective), sums.output_variance, n_threads)
 
 
 class Primal:
