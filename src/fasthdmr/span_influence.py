@@ -225,7 +225,7 @@ class SpanInfluence:
             coarse, refinement = coarse_basis(basis)
             columns = SpanColumns(coarse, self._rows, self.mass, self.columns.n_blocks)
             total += refinement @ self._project(columns, outputs, coarse_orders, set())[0]
-        return total[1:].reshape(len(total) - 1, len(solutions), -1), gram
+        return total[1:].reshape(len(total) - 1, len(solutions), self.columns.n_blocks), gram
 
     def _project(
         self,
@@ -307,7 +307,7 @@ class SpanInfluence:
                 continue
             s, lower = columns.number[u], below[u]
             own = pushed[columns.first[s] : columns.first[s + 1]].copy()
-            moves, K = [own], own.shape[1]
+            moves = [own]
             if lower:
                 G = gram.covariance([*lower, s], 1)
                 at, n = columns.columns_of(lower), len(G) - len(own)
