@@ -1,5 +1,8 @@
 """How far indices and components would move with another sample of rows: influence functions.
 
+They are of decompositions whose spans are the columns of the black box itself: trees, kernels. Those in splines or bins
+have a ridge, and are moved block by block (`span_influence`).
+
 The black box is given; what is uncertain is the measure. Moving a little of it to a row x changes means and variances,
 and the components themselves, since they are orthogonal under the measure: what f_w hands down to the subsets of w
 changes by f_w(x) times the functions in their spans at x, over the products of these spans. So an index of u moves by
@@ -13,8 +16,7 @@ Single variables have the columns that their components are made of, so a curve 
 Several have products of few splines: a projection of many rows does not depend on which rich spans it is made with.
 What is left out: that knots and sizes of spans, the choice of pairs and the model itself depend on the rows; bias, such
 as the p/N by which small `Sa` come out too large; where all spans have too many columns for one solve, what the
-residual hands down through interactions (those of noisy data come out up to a quarter too narrow where spans have half
-as many columns as there are rows); with `basis="trees"` at order 3, that pairs have other spans.
+residual hands down through interactions; with `basis="trees"` at order 3, that pairs have other spans.
 """
 
 from __future__ import annotations

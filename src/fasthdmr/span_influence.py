@@ -1,13 +1,15 @@
 """How far a decomposition in spans would move with another sample of rows: an infinitesimal jackknife of blocks.
 
 Let the rows of a block weigh a little more. The coefficients of a ridge regression on columns phi move by
-(G + Lambda)^-1 times the sum of w phi r over the block, r its residual, less the block's share of the sum over all rows.
-So do those of every term in its own spans (or of the joint projection of values), and in the top-down pass, where the
-residual is the component itself; the pass hands down, too, by how much what is pushed to a span moves. Indices follow by
-the chain rule. The squares of these derivatives, summed over blocks, estimate a variance, with B - 1 degrees of freedom.
+(G + Lambda)^-1 times the sum of w phi r over the block, r its residual, less the block's share of the sum over
+all rows. So do those of every term in its own spans (or of the joint projection of values), and in the top-down
+pass, where the residual is the component itself; the pass also hands down by how much what is pushed to a span
+moves. Indices follow by the chain rule. The squares of these derivatives, summed over B blocks, estimate a
+variance, with B - 1 degrees of freedom.
 
-What is taken as given: sizes and knots of spans, which pairs there are, the weight of the ridge and the number of rows in
-it, the model. What is left out: bias, such as the p/N by which small `Sa` come out too large. Some rows stand for many.
+What is taken as given: sizes and knots of spans, which pairs there are, the weight of the ridge and the number of
+rows in it, the model. What is left out: bias, such as the p/N by which small `Sa` come out too large. Of many rows,
+some stand for all.
 """
 
 from __future__ import annotations
