@@ -18,7 +18,7 @@ from fasthdmr import HDMR, KernelHDMR, TreeHDMR
 from fasthdmr.uncertainty import NORMAL_95
 
 N_ROWS = 2_000
-MANY_ROWS = 20_000
+MANY_ROWS = 200_000
 LEVELS = (0.1, 0.5, 0.9)  # of x1, where its curve is looked at
 RATIOS, IN_RATIOS = (0.7, 1.6), 0.9
 COVERAGE, LEAST_COVERAGE = (0.90, 0.98), 0.82
@@ -209,19 +209,19 @@ def summary(lines: list[list[str]]) -> list[list[str]]:
 
 def run(*, quick: bool, repeats: int) -> None:
     """Simulate, print; `repeats` does not matter here."""
-    n_samples = 20 if quick else 200
+    n_samples, many = (20, 20_000) if quick else (200, MANY_ROWS)
     chosen = problems()[:2] if quick else problems()
     lines, timings = [], []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for problem in chosen:
-            found, timing = simulate(problem, n_samples, MANY_ROWS)
+            found, timing = simulate(problem, n_samples, many)
             lines += found
             timings.append(timing)
     print(f"coverage: {n_samples} samples of {N_ROWS:,} rows a problem")
     print(machine())
     notes = NOTES.format(
-        many=MANY_ROWS,
+        many=many,
         rows=N_ROWS,
         large=LARGE,
         low=COVERAGE[0],

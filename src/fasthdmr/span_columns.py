@@ -33,7 +33,8 @@ class SpanColumns:
         self.basis, self.rows, self.mass, self.n_blocks = basis, rows, mass, n_blocks
         self.share = mass.reshape(n_blocks, -1).sum(axis=1)
         self.number = {u: s for s, u in enumerate(basis.subspaces)}
-        self.first = np.concatenate([[0], np.cumsum(basis.sizes)])
+        self.sizes = basis.sizes
+        self.first = np.concatenate([[0], np.cumsum(self.sizes)])
         self._axes = [axis_columns(axis, rows[:, axis[0]]) for axis in basis.axes]
 
     def raw(self, span: int) -> Floats:

@@ -162,7 +162,7 @@ class SpanInfluence:
 
         Arguments: of its own coefficients, (p, K, B); by span below, its products with the component by block.
         """
-        G, sizes = gram.covariance([*lower, span], 1), [self.columns.basis.sizes[v] for v in lower]
+        G, sizes = gram.covariance([*lower, span], 1), [self.columns.sizes[v] for v in lower]
         n = sum(sizes)
         right = np.tensordot(G[:n, n:], own, 1)
         right += np.vstack([self.columns.moves(of_span).transpose(1, 2, 0) for of_span in products])

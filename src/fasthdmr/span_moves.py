@@ -138,7 +138,7 @@ class _Terms:
                 if number in self.kept or not spans:
                     continue
                 batch.append(Term(k, s, number, spans))
-                room -= len(columns.mass) + columns.n_blocks * sum(columns.basis.sizes[v] for v in spans)
+                room -= len(columns.mass) + columns.n_blocks * sum(columns.sizes[v] for v in spans)
                 if room < 0:
                     yield batch
                     batch, room = [], _ROOM
@@ -165,7 +165,7 @@ class _Terms:
 
     def _right_sides(self, batch: list[Term], coefficients: list[Floats]) -> list[Floats | None]:
         """Return by term how the products of its residual with its spans move, (columns, B); None for other terms."""
-        columns, sizes = self.columns, self.columns.basis.sizes
+        columns, sizes = self.columns, self.columns.sizes
         right: list[Floats | None] = [None] * len(coefficients)
         users: dict[int, list[tuple[int, slice, Floats]]] = {}  # by span: terms, where it is in their columns, theirs
         for position, term in enumerate(batch):
