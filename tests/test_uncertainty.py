@@ -71,7 +71,7 @@ def reference(fit, X, weights, values, *, step=1e-4):
 def blocks_of_one_row(monkeypatch):
     """Blocks of one row leave nothing to chance; the ridge stays, and a fit uses up no rows."""
     monkeypatch.setattr(span_influence, "MANY_BLOCKS", 1000)
-    monkeypatch.setattr(span_moves, "_MAX_SPENT", 0.0)
+    monkeypatch.setattr(span_moves, "_MAX_LEVERAGE", 0.0)
     monkeypatch.setattr(span_influence, "stdtrit", lambda df, p: NORMAL_95)
     monkeypatch.setattr(joint_fit, "_LARGEST_FACTOR", RIDGE)
     for module in (span_fit, tree_hdmr):
@@ -141,7 +141,7 @@ def test_a_fit_uses_up_rows():
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("weights", [None, np.random.default_rng(7).uniform(0.5, 2, 120)])
 def test_noise_is_divided_by_the_rows_that_are_left(order, weights, monkeypatch):
-    """Its variance is the sum of squares over N - p, not over N: p degrees of freedom of the ridge regression."""
+    """What is left at a row is too small by the root of one minus its leverage: together N - p of N."""
     X, w = bits(120), np.ones(120) if weights is None else weights
     n_effective = w.sum() ** 2 / (w**2).sum()
     sides = np.stack([1 - X, X], axis=2)
@@ -152,17 +152,21 @@ def test_noise_is_divided_by_the_rows_that_are_left(order, weights, monkeypatch)
     centred = root * (design - root[:, 0] ** 2 @ design)
     ridge = np.concatenate([np.full(span.shape[1], RIDGE / n_effective / span.shape[1]) for span in spans])
     G = centred.T @ centred
-    used = np.trace(np.linalg.solve(G + np.diag(ridge[: len(G)]), G))
+    expected = root[:, 0] ** 2 + np.sum(centred.T * np.linalg.solve(G + np.diag(ridge[: len(G)]), centred.T), axis=0)
     noise = np.random.default_rng(8).normal(size=120) * root[:, 0]
     full = np.column_stack([root, centred])
     y = (noise - full @ np.linalg.lstsq(full, noise)[0]) / root[:, 0]  # no component has any of it
     monkeypatch.setattr(joint_fit, "_LARGEST_FACTOR", RIDGE)  # it would be large: there is nothing to find
-    values = np.array([0.0, 1.0])
+    values, seen, leverages = np.array([0.0, 1.0]), [], span_moves.leverages
+    monkeypatch.setattr(
+        span_moves, "leverages", lambda *given: seen.append(leverages(*given)) or 0 * seen[0] + np.mean(seen[0])
+    )
     found = of_pairs(order=order).fit(X, y, sample_weight=weights).component(0).standard_error(values)
-    monkeypatch.setattr(span_moves, "_MAX_SPENT", 0.0)
+    assert_close(np.sort(seen[0][seen[0] > 0])[-100:], np.sort(expected)[-100:], 1e-9)
+    monkeypatch.setattr(span_moves, "leverages", lambda *given: 0 * seen[0])
     uncorrected = of_pairs(order=order).fit(X, y, sample_weight=weights).component(0).standard_error(values)
-    assert 2.9 * order < used < 3 * order
-    assert_close(uncorrected / found, np.full(2, np.sqrt(1 - used / n_effective)), 1e-9)
+    assert 1 + 2.9 * order < expected.sum() < 1 + 3 * order
+    assert_close(uncorrected / found, np.full(2, np.sqrt(1 - np.mean(seen[0]))), 1e-9)
 
 
 def test_equal_to_refits_of_a_kernel_machine():

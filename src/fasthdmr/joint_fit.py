@@ -19,7 +19,7 @@ _INFLATION = 1.5
 
 _LARGEST_FACTOR = 1e4
 _PROBES = 32
-_EXACT = 600
+EXACT = 600
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,14 +33,11 @@ class JointFit:
     coefficients : ndarray of shape (columns, K)
     factor : float
         The weight c of the ridge.
-    degrees : float
-        Degrees of freedom, the constant not counted.
     """
 
     gram: _core.SpanGram
     coefficients: Floats
     factor: float
-    degrees: float
 
 
 def fit_jointly(
@@ -77,22 +74,19 @@ def fit_jointly(
     variance = sums.output_variance
     usable = variance > 0
     if not usable.any():
-        return JointFit(gram, np.zeros((basis.core.n_columns, values.shape[1]), order="F"), least, 0.0)
-    degrees: dict[float, float] = {}
+        return JointFit(gram, np.zeros((basis.core.n_columns, values.shape[1]), order="F"), least)
 
     def criterion(log_factor: float) -> float:
         left, spent = system.fit(np.exp(log_factor))
-        degrees[float(log_factor)] = spent
         share = max(1 - _INFLATION * (1 + spent) / n_effective, 1e-3)
         return float(np.sum(left[usable] / variance[usable]) / share**2)
 
     bounds = (np.log(least), np.log(_LARGEST_FACTOR))
     found = minimize_scalar(criterion, bounds=bounds, method="bounded", options={"xatol": 0.1})
-    chosen = float(bounds[0] if criterion(bounds[0]) <= found.fun else found.x)
-    factor = least if chosen == bounds[0] else float(np.exp(chosen))
+    factor = least if criterion(bounds[0]) <= found.fun else float(np.exp(found.x))
     coefficients = np.zeros((basis.core.n_columns, values.shape[1]), order="F")
     coefficients[1:] = system.coefficients(factor)
-    return JointFit(gram, coefficients, factor, degrees[chosen])
+    return JointFit(gram, coefficients, factor)
 
 
 def joint_system(
@@ -134,8 +128,8 @@ class Primal:
         self.products, self.right, self.ridge, self.variance = products, right, ridge, variance
         self.n_threads = n_threads
         p = len(ridge)
-        self.probes = np.eye(p) if p <= _EXACT else _signs(p)
-        self.probes_norm = 1.0 if p <= _EXACT else float(_PROBES)
+        self.probes = np.eye(p) if p <= EXACT else random_signs(p)
+        self.probes_norm = 1.0 if p <= EXACT else float(_PROBES)
 
     def _solve(self, factor: float, right: Floats) -> Floats:
         system = self.products.copy()
@@ -201,11 +195,11 @@ class Dual:
     def fit(self, factor: float) -> tuple[Floats, float]:
         """Return the mean squares that are left, (K,), and the degrees of freedom."""
         n_rows = len(self.kernel)
-        probes = np.eye(n_rows) if n_rows <= _EXACT else _signs(n_rows)
+        probes = np.eye(n_rows) if n_rows <= EXACT else random_signs(n_rows)
         both = self._solve(factor, np.hstack([self.right, probes]))
         K = self.right.shape[1]
         left = np.sum((factor * both[:, :K]) ** 2, axis=0)
-        norm = 1.0 if n_rows <= _EXACT else float(_PROBES)
+        norm = 1.0 if n_rows <= EXACT else float(_PROBES)
         return left, n_rows - factor * float(np.sum(probes * both[:, K:])) / norm
 
     def coefficients(self, factor: float) -> Floats:
@@ -222,6 +216,6 @@ class Dual:
         return result
 
 
-def _signs(n: int) -> Floats:
+def random_signs(n: int) -> Floats:
     """Return random signs, always the same, whose quadratic forms estimate a trace."""
     return np.random.default_rng(0).choice([-1.0, 1.0], size=(n, _PROBES))

@@ -39,14 +39,11 @@ class Regression:
         Whether no component keeps terms of trees as they are.
     factor : float
         The weight of the ridge of a joint projection.
-    degrees : float
-        The degrees of freedom of that.
     """
 
     n_effective: float
     smooth: bool = True
     factor: float = RIDGE
-    degrees: float = 0.0
 
     @property
     def ridge(self) -> float:
@@ -283,7 +280,7 @@ def solve_values(
     with one_blas_thread():
         sums = _core.array_sums(basis.core, X, weight=weights, values=deviations.values, n_threads=n_threads)
         fit = fit_jointly(X, weights, basis, deviations.values, sums, n_effective, RIDGE, n_threads)
-        regression = Regression(n_effective, factor=fit.factor, degrees=fit.degrees)
+        regression = Regression(n_effective, factor=fit.factor)
         kept = [[-1] * len(basis.subspaces)] * values.shape[1]
         results = sums.top_down(fit.gram, fit.coefficients, kept, regression.ridge, n_threads)
     moves = zip(deviations.mean.tolist(), deviations.scale.tolist(), strict=True)

@@ -11,7 +11,7 @@ from scipy.sparse import csc_array
 
 from fasthdmr import _core
 from fasthdmr.dictionary import TreeDictionary
-from fasthdmr.joint_fit import joint_system
+from fasthdmr.joint_fit import EXACT, joint_system, random_signs
 from fasthdmr.span_columns import SpanColumns
 from fasthdmr.span_fit import Regression, TreeOutput, kept_terms, projection_orders
 from fasthdmr.spans import coarse_basis
@@ -19,7 +19,7 @@ from fasthdmr.spans import coarse_basis
 Floats = NDArray[np.float64]
 
 _ROOM = 10_000_000  # numbers of terms that are moved at a time: 80 MB
-_MAX_SPENT = 0.8
+_MAX_LEVERAGE = 0.95
 
 
 @dataclass(frozen=True)
@@ -47,16 +47,35 @@ def moves_of_values(columns: SpanColumns, residual: Floats, regression: Regressi
     gram : _core.SpanGram
         The products of spans.
     """
-    rows, mass, basis = columns.rows, columns.mass, columns.basis
-    # A fit takes up as many rows as it has degrees of freedom: what it leaves is too small by that.
-    residual = residual / np.sqrt(1 - min(_MAX_SPENT, regression.degrees / regression.n_effective))
-    block = np.repeat(np.arange(columns.n_blocks), len(mass) // columns.n_blocks)
+    # A row draws the fit towards itself: what is left there is too small by that.
+    leverage = np.clip(leverages(columns, regression), 0, _MAX_LEVERAGE)
+    residual = residual / np.sqrt(1 - leverage)[:, None]
+    block = np.repeat(np.arange(columns.n_blocks), len(columns.mass) // columns.n_blocks)
     chosen = (block[:, None] == np.arange(columns.n_blocks)) - columns.share
-    values = np.asfortranarray((residual[:, :, None] * chosen[:, None, :]).reshape(len(residual), -1))
+    moves, gram = _regress(columns, (residual[:, :, None] * chosen[:, None, :]).reshape(len(residual), -1), regression)
+    return moves.reshape(len(moves), -1, columns.n_blocks), gram
+
+
+def leverages(columns: SpanColumns, regression: Regression) -> Floats:
+    """Return by row how much of a joint fit at it is its own value, (B L,): by random signs where rows are many."""
+    S = len(columns.mass)
+    probes = np.eye(S) if S <= EXACT else random_signs(S)
+    coefficients, _ = _regress(columns, probes, regression)
+    fitted = sum(
+        columns.centred(s) @ coefficients[columns.first[s] : columns.first[s + 1]] for s in range(len(columns.sizes))
+    )
+    own = columns.mass + np.sum(probes * fitted, axis=1) / (1 if S <= EXACT else probes.shape[1])
+    share: Floats = own / np.sum(columns.mass**2) / regression.n_effective  # a fit has more rows than are kept
+    return share
+
+
+def _regress(columns: SpanColumns, values: Floats, regression: Regression) -> tuple[Floats, _core.SpanGram]:
+    """Return the coefficients of the ridge regression of values, (B L, q), on all spans, (columns, q)."""
+    rows, mass, basis = columns.rows, columns.mass, columns.basis
+    values = np.asfortranarray(values)
     sums = _core.array_sums(basis.core, rows, weight=mass, values=values, n_threads=1)
     gram, system = joint_system(rows, mass, basis, values, sums, regression.n_effective, 1)
-    moves = system.coefficients(regression.factor)
-    return moves.reshape(len(moves), -1, columns.n_blocks), gram
+    return system.coefficients(regression.factor), gram
 
 
 def moves_of_terms(
