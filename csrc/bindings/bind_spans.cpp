@@ -110,20 +110,48 @@ py::tuple project(const Sums& sums, const Gram& gram, const py::array& x, const 
                   const std::vector<index>& kept, double ridge, int n_threads) {
     const Table table = rows_for(x, *sums.spans);
     const double* w = optional_vector(weight, table.rows, "weight");
-    std::vector<char> is_kept(sums.sums.spans.size(), 0);
-    for (const index t : kept) is_kept.at(t) = 1;
+    RightSides right{{}, 1};
+    for (const auto& products : sums.sums.with_columns) right.of_term.push_back(products.data());
+    for (const index t : kept) right.of_term.at(t) = nullptr;
     std::vector<std::vector<double>> coefficients;
     Buffer<double> total;
     {
         const Released released;
-        coefficients = project_terms(gram.blocks, table, w, sums.sums, is_kept, ridge, n_threads);
-        total = add_up(*sums.spans, sums.sums, coefficients);
+        coefficients = solve_terms(gram.blocks, table, w, sums.sums, right, ridge, n_threads);
+        total = add_up(*sums.spans, sums.sums, coefficients, 1);
     }
     auto out = column_major(sums.spans->columns(), sums.sums.n_outputs);
     std::copy(total.begin(), total.end(), out.mutable_data());
     py::list by_term;
     for (const auto& each : coefficients) by_term.append(to_array(each));
     return py::make_tuple(out, by_term);
+}
+
+// The solutions of the systems of terms for other right-hand sides, (columns of its spans, m) by term or none, added up:
+// (all columns, outputs x m).
+py::array_t<double> solve_systems(const Sums& sums, const Gram& gram, const py::array& x,
+                                  const std::optional<Doubles>& weight,
+                                  const std::vector<std::optional<py::array_t<double, py::array::f_style>>>& given, index m,
+                                  double ridge, int n_threads) {
+    const Table table = rows_for(x, *sums.spans);
+    const double* w = optional_vector(weight, table.rows, "weight");
+    if (given.size() != sums.sums.spans.size()) throw Error("every term needs right-hand sides, or none");
+    RightSides right{{}, m};
+    for (std::size_t t = 0; t < given.size(); ++t) {
+        const index rows = gram.blocks.columns(sums.sums.spans[t]);
+        if (given[t] && (given[t]->ndim() != 2 || given[t]->shape(0) != rows || given[t]->shape(1) != m))
+            throw Error("expected (columns, m) right-hand sides");
+        right.of_term.push_back(given[t] ? given[t]->data() : nullptr);
+    }
+    Buffer<double> total;
+    {
+        const Released released;
+        const auto solutions = solve_terms(gram.blocks, table, w, sums.sums, right, ridge, n_threads);
+        total = add_up(*sums.spans, sums.sums, solutions, m);
+    }
+    auto out = column_major(sums.spans->columns(), sums.sums.n_outputs * m);
+    std::copy(total.begin(), total.end(), out.mutable_data());
+    return out;
 }
 
 py::list top_down_spans(const Sums& sums, const Gram& gram, const py::array_t<double, py::array::f_style>& coefficients,
@@ -197,6 +225,8 @@ void bind_spans(py::module_& m) {
         .def_property_readonly("output_variance", [](const Sums& s) { return to_array(s.sums.output_variance); })
         .def("project", &project, py::arg("gram"), py::arg("x"), py::arg("weight").none(true), py::arg("kept"),
              py::arg("ridge"), py::arg("n_threads"))
+        .def("solve", &solve_systems, py::arg("gram"), py::arg("x"), py::arg("weight").none(true), py::arg("right"),
+             py::arg("m"), py::arg("ridge"), py::arg("n_threads"))
         .def("top_down", &top_down_spans, py::arg("gram"), py::arg("coefficients"), py::arg("kept"), py::arg("ridge"),
              py::arg("n_threads"));
     m.def("tree_sums", &tree_sums, py::arg("spans"), py::arg("x"), py::kw_only(), py::arg("weight").none(true),

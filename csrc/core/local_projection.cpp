@@ -55,16 +55,15 @@ RidgeSystem::RidgeSystem(const SpanGram& gram, const Spanning& spanning, double 
 }
 
 std::vector<double> RidgeSystem::solve(std::vector<double> b) const {
-    solve_factored(factor_.data(), n_, b.data());
+    for (std::size_t first = 0; first < b.size(); first += n_) solve_factored(factor_.data(), n_, b.data() + first);
     return b;
 }
 
-std::vector<std::vector<double>> project_terms(const SpanGram& gram, const Table& x, const double* weight,
-                                               const TermSums& sums, const std::vector<char>& is_kept, double ridge,
-                                               int n_threads) {
+std::vector<std::vector<double>> solve_terms(const SpanGram& gram, const Table& x, const double* weight, const TermSums& sums,
+                                             const RightSides& right, double ridge, int n_threads) {
     std::map<Spanning, std::vector<index>> systems;
     for (index t = 0; t < index(sums.spans.size()); ++t)
-        if (!sums.spans[t].empty() && !is_kept[t]) systems[sums.spans[t]].push_back(t);
+        if (!sums.spans[t].empty() && right.of_term[t]) systems[sums.spans[t]].push_back(t);
     std::vector<std::vector<double>> coefficients(sums.spans.size());
     for (const Batch& batch : batches_of(systems, gram)) {
         const SpanGram more(gram.spans(), x, weight, sums.total, sums.column_mean,
@@ -72,20 +71,24 @@ std::vector<std::vector<double>> project_terms(const SpanGram& gram, const Table
         parallel_for(index(batch.systems.size()), n_threads, [&](index k) {
             const auto& [spanning, terms] = *batch.systems[k];
             const RidgeSystem system(more, spanning, ridge);
-            for (const index t : terms) coefficients[t] = system.solve(sums.with_columns[t]);
+            const index size = gram.columns(spanning) * right.count;
+            for (const index t : terms) coefficients[t] = system.solve({right.of_term[t], right.of_term[t] + size});
         });
     }
     return coefficients;
 }
 
-Buffer<double> add_up(const Spans& spans, const TermSums& sums, const std::vector<std::vector<double>>& coefficients) {
-    Buffer<double> total(spans.columns() * sums.n_outputs, 0.0);
+Buffer<double> add_up(const Spans& spans, const TermSums& sums, const std::vector<std::vector<double>>& coefficients,
+                      index count) {
+    Buffer<double> total(spans.columns() * sums.n_outputs * count, 0.0);
     for (std::size_t t = 0; t < coefficients.size(); ++t) {
         if (coefficients[t].empty()) continue;
-        double* out = total.data() + sums.output_of[t] * spans.columns();
         std::size_t c = 0;
-        for (const index s : sums.spans[t])
-            for (index j = 0; j < spans.all()[s].columns; ++j) out[spans.all()[s].first + j] += coefficients[t][c++];
+        for (index r = 0; r < count; ++r) {
+            double* out = total.data() + (sums.output_of[t] * count + r) * spans.columns();
+            for (const index s : sums.spans[t])
+                for (index j = 0; j < spans.all()[s].columns; ++j) out[spans.all()[s].first + j] += coefficients[t][c++];
+        }
     }
     return total;
 }

@@ -41,13 +41,20 @@ struct Problem {
         return {terms, {{0}, {1}, {0, 1}, {0, 1, 2}, {0, 1, 2, 3}}, {0, 0, 0, 0, 0}, {2.0}};
     }
 
+    RightSides products(const std::vector<char>& kept) const {
+        RightSides right{{}, 1};
+        for (std::size_t t = 0; t < kept.size(); ++t)
+            right.of_term.push_back(kept[t] ? nullptr : sums.with_columns[t].data());
+        return right;
+    }
+
     std::vector<std::vector<double>> project(const std::vector<char>& kept, int n_threads = 1) const {
-        return project_terms(gram, x.table(), weight.data(), sums, kept, kRidge, n_threads);
+        return solve_terms(gram, x.table(), weight.data(), sums, products(kept), kRidge, n_threads);
     }
 
     Decomposition decompose(bool smooth, int n_threads = 1) const {
         const std::vector<char> kept = smooth ? std::vector<char>(5, 0) : std::vector<char>{1, 1, 1, 1, 0};
-        const Buffer<double> total = add_up(spans, sums, project(kept, n_threads));
+        const Buffer<double> total = add_up(spans, sums, project(kept, n_threads), 1);
         const std::vector<index> own = smooth ? std::vector<index>(6, -1) : std::vector<index>{0, 1, -1, 2, -1, 3};
         return span_top_down(gram, sums, {{total.data(), own}}, kRidge, n_threads).front();
     }
@@ -98,7 +105,8 @@ TEST(terms_are_projected_inside_their_own_subspace) {
 TEST(products_that_are_missing_are_summed_up) {
     const Problem p(105);
     const SpanGram nothing(p.spans, p.x.table(), p.weight.data(), p.sums.total, p.sums.column_mean, {}, 1);
-    const auto some = project_terms(nothing, p.x.table(), p.weight.data(), p.sums, std::vector<char>(5, 0), kRidge, 2);
+    const RightSides right = p.products(std::vector<char>(5, 0));
+    const auto some = solve_terms(nothing, p.x.table(), p.weight.data(), p.sums, right, kRidge, 2);
     const auto all = p.project(std::vector<char>(5, 0));
     for (index t = 0; t < 5; ++t) CHECK_SAME_BITS(some[t], all[t]);
     CHECK_THROWS(Error, "products of two spans are missing", nothing.covariance({0}, {1}));

@@ -173,6 +173,16 @@ class TermSums:
         ridge: float,
         n_threads: int,
     ) -> tuple[_Floats, list[_Floats]]: ...
+    def solve(
+        self,
+        gram: SpanGram,
+        x: NDArray[Any],
+        weight: _Floats | None,
+        right: list[_Floats | None],
+        m: int,
+        ridge: float,
+        n_threads: int,
+    ) -> _Floats: ...
     def top_down(
         self, gram: SpanGram, coefficients: _Floats, kept: list[list[int]], ridge: float, n_threads: int
     ) -> list[dict[str, Any]]: ...

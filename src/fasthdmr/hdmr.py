@@ -168,9 +168,10 @@ class HDMR(BaseHDMR):
         values = np.asfortranarray(values.reshape(len(X), -1), dtype=np.float64)
         basis = self._basis(X, values, weights, chosen)
         with rows_progress(len(X), "rows of the spans", verbose=self.verbose):
-            solutions = solve_values(X, weights, basis, values, n_threads=n_threads(self.n_jobs))
+            solutions, regression = solve_values(X, weights, basis, values, n_threads=n_threads(self.n_jobs))
         given = FunctionDictionary(output, X.shape[1])
-        dictionary = SpanDictionary(given, [1] * values.shape[1], basis, Support.of(X, weights, basis))
+        support = Support.of(X, weights, basis)
+        dictionary = SpanDictionary(given, [1] * values.shape[1], basis, regression, support)
         self.decomposition_ = assemble(
             dictionary,
             solutions,

@@ -1,5 +1,8 @@
 """How far indices and components would move with another sample of rows: influence functions.
 
+They are of decompositions whose spans are the columns of the black box itself: trees, kernels. Those in splines or bins
+have a ridge, and are moved block by block (`span_influence`).
+
 The black box is given; what is uncertain is the measure. Moving a little of it to a row x changes means and variances,
 and the components themselves, since they are orthogonal under the measure: what f_w hands down to the subsets of w
 changes by f_w(x) times the functions in their spans at x, over the products of these spans. So an index of u moves by
@@ -13,8 +16,7 @@ Single variables have the columns that their components are made of, so a curve 
 Several have products of few splines: a projection of many rows does not depend on which rich spans it is made with.
 What is left out: that knots and sizes of spans, the choice of pairs and the model itself depend on the rows; bias, such
 as the p/N by which small `Sa` come out too large; where all spans have too many columns for one solve, what the
-residual hands down through interactions (those of noisy data come out up to a quarter too narrow where spans have half
-as many columns as there are rows); with `basis="trees"` at order 3, that pairs have other spans.
+residual hands down through interactions; with `basis="trees"` at order 3, that pairs have other spans.
 """
 
 from __future__ import annotations
@@ -30,6 +32,9 @@ from fasthdmr.dictionary import Subspace
 from fasthdmr.spans import Basis, Profile, closure, default_size, informative_rows
 
 Floats = NDArray[np.float64]
+
+NORMAL_95 = 1.959963984540054
+"""The 97.5th percentile of the standard Gaussian law."""
 
 _PAIRS = (6, 5, 4, 3)  # splines of a variable in spans of order 2, the first with which all can be solved together
 _HIGHER = (3, 2)  # in spans of order 3, and of more
@@ -176,9 +181,9 @@ class Influence:
         Columns of single variables.
     components : ndarray of shape (S, C, K)
     black_box : ndarray of shape (S, K)
-    spent : float
-        p/N of a joint fit: its residual is too small by the root of 1 - p/N.
     """
+
+    quantile = NORMAL_95
 
     def __init__(
         self,
@@ -188,7 +193,6 @@ class Influence:
         subspaces: list[Subspace],
         components: Floats,
         black_box: Floats,
-        spent: float = 0.0,
     ) -> None:
         self._closure = closure(subspaces, max(map(len, subspaces), default=1))
         self._singles: Sequence[Subspace] = [u for u in self._closure if len(u) == 1]
@@ -198,7 +202,7 @@ class Influence:
         self.f = black_box - self.spans.mean(black_box)
         centred = components - self.spans.mean(components)
         self.components = {u: centred[:, c] for c, u in enumerate(subspaces)}
-        self.residual = (self.f - centred.sum(axis=1)) / np.sqrt(1 - spent)
+        self.residual = self.f - centred.sum(axis=1)
         self.is_joint = sum(map(self.spans.size, self._closure)) <= _MAX_JOINT
         if self.is_joint:
             self.spans.keep(self._closure)
@@ -222,8 +226,12 @@ class Influence:
         covariance = np.einsum("s,sak,sbk->kab", self._squares, both, both, optimize=True)
         return Curve(self.spans.means[subspace[0]], covariance)
 
-    def inner_products(self, subspace: Subspace) -> tuple[Floats, Floats]:
-        """Return the influence functions of Cov(f_u, f) and of Var(f_u), each (S, K)."""
+    def variance(self) -> tuple[Floats, Floats]:
+        """Return Var(f), (K,), and its influence function, (S, K), up to a constant."""
+        return self.spans.mean(self.f**2), self.f**2
+
+    def inner_products(self, subspace: Subspace) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return Cov(f_u, f) and Var(f_u), each (K,), and their influence functions up to a constant, each (S, K)."""
         own = self.components[subspace]
         target = np.stack([self.f, 2 * own], axis=1)  # what a change of f_u is multiplied with
         flat = target.reshape(len(own), -1)
@@ -231,7 +239,8 @@ class Influence:
         functionals = self.spans.products(subspace, flat - below)
         moves = self._moves(subspace, functionals.reshape(-1, *target.shape[1:]))
         moves -= own[:, None] * below.reshape(target.shape)
-        return own * self.f + moves[:, 0], own**2 + moves[:, 1]
+        covariance, variance = self.spans.mean(own * self.f), self.spans.mean(own**2)
+        return covariance, variance, own * self.f + moves[:, 0], own**2 + moves[:, 1]
 
     def _moves(self, subspace: Subspace, functionals: Floats) -> Floats:
         """Return by how much functionals of what is pushed down to f_u change with each row, (S, t, K).

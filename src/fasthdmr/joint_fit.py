@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,25 @@ _INFLATION = 1.5
 
 _LARGEST_FACTOR = 1e4
 _PROBES = 32
-_EXACT = 600
+EXACT = 600
+
+
+@dataclass(frozen=True, eq=False)
+class JointFit:
+    """A joint projection.
+
+    Attributes
+    ----------
+    gram : _core.SpanGram
+        With the products that the top-down pass needs.
+    coefficients : ndarray of shape (columns, K)
+    factor : float
+        The weight c of the ridge.
+    """
+
+    gram: _core.SpanGram
+    coefficients: Floats
+    factor: float
 
 
 def fit_jointly(
@@ -30,7 +49,7 @@ def fit_jointly(
     n_effective: float,
     least: float,
     n_threads: int,
-) -> tuple[_core.SpanGram, Floats]:
+) -> JointFit:
     """Project values on all spans at once.
 
     Parameters
@@ -49,24 +68,13 @@ def fit_jointly(
 
     Returns
     -------
-    gram : _core.SpanGram
-        With the products that the top-down pass needs.
-    coefficients : ndarray of shape (columns, K)
+    JointFit
     """
-    n_columns, n_rows = basis.core.n_columns - 1, len(X)
-    dual = n_rows < n_columns and n_rows <= MAX_DUAL_ROWS
-    gram = _core.SpanGram(sums, X, weights, not dual, n_threads)
-    p = np.repeat(basis.sizes, basis.sizes).astype(np.float64)
+    gram, system = joint_system(X, weights, basis, values, sums, n_effective, n_threads)
     variance = sums.output_variance
-    if dual:
-        system: Primal | Dual = Dual(X, weights, basis, values, p * n_effective, n_threads)
-    else:
-        right = sums.output_with_columns.reshape(n_columns + 1, -1)[1:]
-        products = gram.covariance(list(range(len(basis.subspaces))), n_threads)
-        system = Primal(products, right, 1 / (p * n_effective), variance, n_threads)
     usable = variance > 0
     if not usable.any():
-        return gram, np.zeros((n_columns + 1, values.shape[1]), order="F")
+        return JointFit(gram, np.zeros((basis.core.n_columns, values.shape[1]), order="F"), least)
 
     def criterion(factor: float) -> float:
         left, spent = system.fit(factor)
@@ -74,9 +82,30 @@ def fit_jointly(
         return float(np.sum(left[usable] / variance[usable]) / share**2)
 
     factor = _least_of(criterion, least)
-    coefficients = np.zeros((n_columns + 1, values.shape[1]), order="F")
+    coefficients = np.zeros((basis.core.n_columns, values.shape[1]), order="F")
     coefficients[1:] = system.coefficients(factor)
-    return gram, coefficients
+    return JointFit(gram, coefficients, factor)
+
+
+def joint_system(
+    X: NDArray[Any],
+    weights: Floats | None,
+    basis: Basis,
+    values: Floats,
+    sums: _core.TermSums,
+    n_effective: float,
+    n_threads: int,
+) -> tuple[_core.SpanGram, Primal | Dual]:
+    """Return the products of spans, and the ridge regression on all of them (arguments as for `fit_jointly`)."""
+    n_columns, n_rows = basis.core.n_columns - 1, len(X)
+    dual = n_rows < n_columns and n_rows <= MAX_DUAL_ROWS
+    gram = _core.SpanGram(sums, X, weights, not dual, n_threads)
+    p = np.repeat(basis.sizes, basis.sizes).astype(np.float64)
+    if dual:
+        return gram, Dual(X, weights, basis, values, p * n_effective, n_threads)
+    right = sums.output_with_columns.reshape(n_columns + 1, -1)[1:]
+    products = gram.covariance(list(range(len(basis.subspaces))), n_threads)
+    return gram, Primal(products, right, 1 / (p * n_effective), sums.output_variance, n_threads)
 
 
 def _least_of(criterion: Callable[[float], float], least: float) -> float:
@@ -106,8 +135,8 @@ class Primal:
         self.products, self.right, self.ridge, self.variance = products, right, ridge, variance
         self.n_threads = n_threads
         p = len(ridge)
-        self.probes = np.eye(p) if p <= _EXACT else _signs(p)
-        self.probes_norm = 1.0 if p <= _EXACT else float(_PROBES)
+        self.probes = np.eye(p) if p <= EXACT else random_signs(p)
+        self.probes_norm = 1.0 if p <= EXACT else float(_PROBES)
 
     def _solve(self, factor: float, right: Floats) -> Floats:
         system = self.products.copy()
@@ -173,11 +202,11 @@ class Dual:
     def fit(self, factor: float) -> tuple[Floats, float]:
         """Return the mean squares that are left, (K,), and the degrees of freedom."""
         n_rows = len(self.kernel)
-        probes = np.eye(n_rows) if n_rows <= _EXACT else _signs(n_rows)
+        probes = np.eye(n_rows) if n_rows <= EXACT else random_signs(n_rows)
         both = self._solve(factor, np.hstack([self.right, probes]))
         K = self.right.shape[1]
         left = np.sum((factor * both[:, :K]) ** 2, axis=0)
-        norm = 1.0 if n_rows <= _EXACT else float(_PROBES)
+        norm = 1.0 if n_rows <= EXACT else float(_PROBES)
         return left, n_rows - factor * float(np.sum(probes * both[:, K:])) / norm
 
     def coefficients(self, factor: float) -> Floats:
@@ -194,6 +223,6 @@ class Dual:
         return result
 
 
-def _signs(n: int) -> Floats:
+def random_signs(n: int) -> Floats:
     """Return random signs, always the same, whose quadratic forms estimate a trace."""
     return np.random.default_rng(0).choice([-1.0, 1.0], size=(n, _PROBES))

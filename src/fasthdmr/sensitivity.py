@@ -17,6 +17,7 @@ from fasthdmr.uncertainty import HalfWidths, Uncertainty
 
 Floats = NDArray[np.float64]
 
+_SMALL = 0.02  # below, an index may be no more than chance
 _MAX_PRINTED = 40
 
 
@@ -103,7 +104,9 @@ class Sensitivity:
     Notes
     -----
     An index that is 0 in truth is estimated too large, `Sa` by about p/N for a component of p columns, and its interval
-    is no guide then. Where indices are divided by the variance of data, that is taken as known.
+    is no guide then: trust intervals of indices above 0.02. Intervals are of the estimate as it is, its ridge included;
+    sizes of spans that follow the data, and the weight of a joint fit's ridge, are taken as given. Where indices are
+    divided by the variance of data, that is taken as known.
 
     Definitions: Bastian and Rabitz, *High Dimensional Model Representation as a Glass Box in Supervised
     Machine Learning*; specification, section 2.
@@ -363,7 +366,11 @@ class Sensitivity:
         footer = [("", "Sum", *sums), ("", "Residual", None, None, self.residual, None, None)]
         text = format_rows(("Subspace", "Variables", "Sa", "Sb", "S", "T", "R"), rows, footer)
         hidden = len(self.subspaces) - len(shown)
-        return f"{text}\n({hidden} weaker subspaces not shown, included in the sums)" if hidden else text
+        if hidden:
+            text += f"\n({hidden} weaker subspaces not shown, included in the sums)"
+        if conf is not None and np.any(np.abs(self.Sa) < _SMALL):
+            text += f"\n(±: 95 %, the model being given. Chance makes indices below {_SMALL:g} too large, beside ±.)"
+        return text
 
     def _index_rows(self) -> list[tuple[Any, ...]]:
         orders = [len(u) for u in self.subspaces]

@@ -29,6 +29,30 @@ _FULL_SIZES = 4  # variables of a term, up to which its spans have their full si
 _PAIRS = 8  # up to which there are pairs among its spans
 
 
+@dataclass(frozen=True)
+class Regression:
+    """The choices of a fit in spans, which intervals take as given.
+
+    Attributes
+    ----------
+    n_effective : float
+        The number of rows that the weights are worth.
+    smooth : bool
+        Whether no component keeps terms of trees as they are.
+    factor : float
+        The weight of the ridge of a joint projection.
+    """
+
+    n_effective: float
+    smooth: bool = True
+    factor: float = RIDGE
+
+    @property
+    def ridge(self) -> float:
+        """The ridge of terms and of the top-down pass."""
+        return RIDGE / self.n_effective
+
+
 class SpanDictionary(ExtendedDictionary):
     """The columns of a black box, and spans: what a decomposition in spans is evaluated with.
 
@@ -39,14 +63,21 @@ class SpanDictionary(ExtendedDictionary):
     n_given : sequence of int
         Their number, for each output.
     basis : Basis
+    regression : Regression
     support : Support or None
         Where components of pairs are evaluated; None: anywhere.
     """
 
-    def __init__(self, given: Dictionary, n_given: Sequence[int], basis: Basis, support: Support | None = None) -> None:
+    def __init__(
+        self,
+        given: Dictionary,
+        n_given: Sequence[int],
+        basis: Basis,
+        regression: Regression,
+        support: Support | None = None,
+    ) -> None:
         super().__init__(given, n_given)
-        self.basis = basis
-        self.support = support
+        self.basis, self.regression, self.support = basis, regression, support
 
     def added(self, output: int) -> _core.Spans:
         """Return the spans, which all outputs share."""
@@ -79,6 +110,10 @@ class TreeOutput:
         """The subspace of every column."""
         names = self.columns.subspaces
         return [names[s] for s in self.columns.column_subspace]
+
+    def scaled(self) -> tuple[_core.TreeColumns, list[float], float]:
+        """Return columns, coefficients and constant, divided by the scale."""
+        return self.columns, (self.coef / self.scale).tolist(), self.constant / self.scale
 
     def black_box(self) -> csc_array:
         """Return the weights of the output over (1, columns)."""
@@ -169,21 +204,9 @@ def solve_trees(
     ridge = RIDGE / effective_rows(len(X), weights)
     span_of = {u: s for s, u in enumerate(basis.subspaces)}
     terms = [output.columns.subspaces for output in outputs]
-    crossing = [(o.columns, (o.coef / o.scale).tolist(), o.constant / o.scale) for o in outputs]
-    orders, coarse_orders = [], []
-    for subspaces in terms:
-        is_coarse = [u not in span_of and _FULL_SIZES < len(u) <= _PAIRS for u in subspaces]
-        full = [len(u) if u in span_of or len(u) <= _FULL_SIZES else 1 for u in subspaces]
-        orders.append([0 if coarse else order for coarse, order in zip(is_coarse, full, strict=True)])
-        coarse_orders.append([2 if coarse else 0 for coarse in is_coarse])
-    kept = [[-1] * len(span_of) for _ in outputs]
-    if not smooth:
-        first = 0
-        for k, subspaces in enumerate(terms):
-            for t, u in enumerate(subspaces):
-                if u in span_of:
-                    kept[k][span_of[u]] = first + t
-            first += len(subspaces)
+    crossing = [output.scaled() for output in outputs]
+    orders, coarse_orders = projection_orders(basis, terms)
+    kept = [[-1] * len(span_of) for _ in outputs] if smooth else kept_terms(basis, terms)
     with one_blas_thread():
         sums = _core.tree_sums(
             basis.core,
@@ -208,6 +231,28 @@ def solve_trees(
         solution = _solution(results[k], basis, black_box, own, 0.0, output.scale)
         solutions.append(solution if output.beta is None else replace(solution, coef=output.beta))
     return solutions
+
+
+def projection_orders(basis: Basis, terms: Sequence[Sequence[Subspace]]) -> tuple[list[list[int]], list[list[int]]]:
+    """Return by output and term the largest order of the spans that it is projected on: full ones, and coarse ones."""
+    kept = set(basis.subspaces)
+    orders, coarse_orders = [], []
+    for subspaces in terms:
+        is_coarse = [u not in kept and _FULL_SIZES < len(u) <= _PAIRS for u in subspaces]
+        full = [len(u) if u in kept or len(u) <= _FULL_SIZES else 1 for u in subspaces]
+        orders.append([0 if coarse else order for coarse, order in zip(is_coarse, full, strict=True)])
+        coarse_orders.append([2 if coarse else 0 for coarse in is_coarse])
+    return orders, coarse_orders
+
+
+def kept_terms(basis: Basis, terms: Sequence[Sequence[Subspace]]) -> list[list[int]]:
+    """Return by output and span the term that a component keeps as it is, -1 for none; outputs' terms are in a row."""
+    result, first = [], 0
+    for subspaces in terms:
+        number = {u: first + t for t, u in enumerate(subspaces)}
+        result.append([number.get(u, -1) for u in basis.subspaces])
+        first += len(subspaces)
+    return result
 
 
 def _project_coarsely(
@@ -239,18 +284,19 @@ def _project_coarsely(
 
 def solve_values(
     X: NDArray[Any], weights: Floats | None, basis: Basis, values: Floats, *, n_threads: int
-) -> list[Solution]:
+) -> tuple[list[Solution], Regression]:
     """Decompose functions given by their values at the rows, (N, K): joint projection, then the top-down pass."""
     itself, n_effective = np.array([0.0, 1.0]), effective_rows(len(X), weights)
     deviations = Deviations.of(values, weights)
     with one_blas_thread():
         sums = _core.array_sums(basis.core, X, weight=weights, values=deviations.values, n_threads=n_threads)
-        gram, coefficients = fit_jointly(X, weights, basis, deviations.values, sums, n_effective, RIDGE, n_threads)
-        ridge = RIDGE / n_effective
+        fit = fit_jointly(X, weights, basis, deviations.values, sums, n_effective, RIDGE, n_threads)
+        regression = Regression(n_effective, factor=fit.factor)
         kept = [[-1] * len(basis.subspaces)] * values.shape[1]
-        results = sums.top_down(gram, coefficients, kept, ridge, n_threads)
+        results = sums.top_down(fit.gram, fit.coefficients, kept, regression.ridge, n_threads)
     moves = zip(deviations.mean.tolist(), deviations.scale.tolist(), strict=True)
-    return [_solution(result, basis, itself, None, *move) for result, move in zip(results, moves, strict=True)]
+    solutions = [_solution(result, basis, itself, None, *move) for result, move in zip(results, moves, strict=True)]
+    return solutions, regression
 
 
 def _solution(

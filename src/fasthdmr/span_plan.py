@@ -205,7 +205,7 @@ def screen_pairs(
     values = Deviations.of(values, weights).values
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # collinear variables are told of in the decomposition itself
-        solutions = solve_values(X, weights, basis, values, n_threads=1)
+        solutions, _ = solve_values(X, weights, basis, values, n_threads=1)
     rest = []
     for k, solution in enumerate(solutions):
         spans = solution.weights[2:].tocsc()

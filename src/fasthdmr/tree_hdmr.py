@@ -25,7 +25,7 @@ from fasthdmr.members import as_members, fit_members, is_fitted, load_members, v
 from fasthdmr.product import Kept, solve_product
 from fasthdmr.ridge import DEFAULT_ALPHAS, cross_validate, fold_numbers, ridge_path
 from fasthdmr.sample import Sample
-from fasthdmr.span_fit import RIDGE, SpanDictionary, TreeOutput, solve_trees, weighted_trees
+from fasthdmr.span_fit import RIDGE, Regression, SpanDictionary, TreeOutput, effective_rows, solve_trees, weighted_trees
 from fasthdmr.span_plan import as_sizes, plan_spans
 from fasthdmr.span_sizes import main_sizes, rows_for_sizes
 from fasthdmr.spans import informative_rows, make_basis
@@ -394,8 +394,9 @@ class TreeHDMR(BaseHDMR):
         basis = make_basis(X, weights, plan.subspaces, plan.sizes, degree=degree, main_sizes=main)
         with rows_progress(len(X), "rows of the spans", verbose=self.verbose):
             solutions = solve_trees(X, weights, basis, outputs, smooth=self.smooth, n_threads=n_threads(self.n_jobs))
+        regression = Regression(effective_rows(len(X), weights), smooth=self.smooth)
         support = Support.of(X, weights, basis) if self.smooth else None
-        return SpanDictionary(trees, [len(output.coef) for output in outputs], basis, support), solutions
+        return SpanDictionary(trees, [len(output.coef) for output in outputs], basis, regression, support), solutions
 
     def _check_parameters(self, n_members: int) -> bool:
         """Check what does not depend on data; return whether columns are combined by ridge regression."""

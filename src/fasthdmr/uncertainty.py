@@ -11,21 +11,20 @@ from numpy.typing import NDArray
 from fasthdmr._cached import cached_property
 from fasthdmr._threads import one_blas_thread
 from fasthdmr.dictionary import Subspace
-from fasthdmr.influence import Curve, Influence
+from fasthdmr.influence import NORMAL_95, Curve, Influence
 from fasthdmr.sample import Sample
 from fasthdmr.span_fit import SpanDictionary
+from fasthdmr.span_influence import SpanInfluence
 
 if TYPE_CHECKING:
     from fasthdmr.decomposition import Decomposition
 
 Floats = NDArray[np.float64]
-
-NORMAL_95 = 1.959963984540054
-"""The 97.5th percentile of the standard Gaussian law."""
+__all__ = ["NORMAL_95", "HalfWidths", "Uncertainty"]
 
 _MAX_VALUES = 500_000  # of components at rows, which keeps the time to a few seconds
+_MAX_VALUES_IN_SPANS = 2_000_000
 _MIN_ROWS = 1_000
-_MAX_SPENT = 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +65,10 @@ class Uncertainty:
         sensitivity = self.decomposition.sensitivity
         with one_blas_thread():
             influence = self._influence()
-            n_rows, n_outputs = influence.f.shape
+            n_outputs = len(self.decomposition.solutions)
             indices = np.zeros((3, len(self.decomposition.subspaces), n_outputs))
-            totals = np.zeros((n_rows, len(self.decomposition.feature_names), n_outputs))
+            shape = (len(self.decomposition.feature_names), n_outputs)
+            totals = np.zeros((len(influence.variance()[1]), *shape))
             for c, u in enumerate(self.decomposition.subspaces):
                 S, Sa = self._indices(influence, u)
                 indices[:, c] = influence.deviation(np.stack([Sa, S - Sa, S], axis=1))
@@ -78,7 +78,7 @@ class Uncertainty:
             scale = np.where(scale == 0, np.inf, scale)
             relative = (totals - ST / scale * totals.sum(axis=1, keepdims=True)) / scale
             found = [*indices, influence.deviation(totals), influence.deviation(relative)]
-        factor = NORMAL_95 / np.sqrt(self.sample.n_effective)
+        factor = influence.quantile / np.sqrt(self.sample.n_effective)
         return HalfWidths(*(factor * (v if sensitivity.S.ndim == 2 else v[:, 0]) for v in found))
 
     def standard_error(self, subspace: Subspace, values: Floats) -> Floats:
@@ -101,38 +101,37 @@ class Uncertainty:
             influence = self._influence()
             return {u[0]: influence.curve(u) for u in self.decomposition.subspaces if len(u) == 1}
 
-    def _influence(self) -> Influence:
+    @property
+    def _in_spans(self) -> bool:
+        return isinstance(self.decomposition.dictionary, SpanDictionary)
+
+    def _influence(self) -> Influence | SpanInfluence:
         """Return the influence functions: large, so that they are not kept."""
         decomposition, sample = self.decomposition, self.sample
         used = np.flatnonzero(sample.weights > 0)
         values = len(used) * len(decomposition.subspaces) * len(decomposition.solutions)
-        used = used[:: max(1, min(values // _MAX_VALUES, len(used) // _MIN_ROWS))]
-        rows = sample.rows[used]
-        F = decomposition.evaluate(rows)
-        f = decomposition.black_box(rows) if sample.values is None else sample.values[used]
+        largest = _MAX_VALUES_IN_SPANS if self._in_spans else _MAX_VALUES
+        used = used[:: max(1, min(values // largest, len(used) // _MIN_ROWS))]
+        rows, weights = sample.rows[used], sample.weights[used]
+        given = None if sample.values is None else sample.values[used].reshape(len(used), -1) / self._scale
+        if isinstance(decomposition.dictionary, SpanDictionary):
+            return SpanInfluence(decomposition.dictionary, decomposition.solutions, rows, weights, given)
+        F, f = decomposition.evaluate(rows), decomposition.black_box(rows)
         if decomposition.output_names is None:
-            F, f = F[:, :, None], f.reshape(-1, 1)
-        F, f = F / self._scale, f / self._scale
+            F, f = F[:, :, None], f[:, None]
         singles = [decomposition.columns_of(j, column) for j, column in enumerate(rows.T)]
-        return Influence(rows, sample.weights[used], singles, decomposition.subspaces, F, f, self._spent())
+        return Influence(rows, weights, singles, decomposition.subspaces, F / self._scale, f / self._scale)
 
-    def _spent(self) -> float:
-        """Return the share of the rows that a joint fit of all spans to values uses up: p/N."""
-        dictionary = self.decomposition.dictionary
-        if self.sample.values is None or not isinstance(dictionary, SpanDictionary):
-            return 0.0  # components are projected one by one
-        return min(_MAX_SPENT, sum(dictionary.basis.sizes) / self.sample.n_effective)
-
-    def _indices(self, influence: Influence, subspace: Subspace) -> tuple[Floats, Floats]:
-        """Return the influence functions of S and Sa, each (S, K)."""
-        decomposition, f, own = self.decomposition, influence.f, influence.components[subspace]
-        covariance, variance = influence.inner_products(subspace)
+    def _indices(self, influence: Influence | SpanInfluence, subspace: Subspace) -> tuple[Floats, Floats]:
+        """Return the derivatives of S and Sa, each (S, K) by rows or (B, K) by blocks."""
+        covariance, variance, by_covariance, by_variance = influence.inner_products(subspace)
         V = self.divisors
         if V is None:
-            V = influence.spans.mean(f**2)
-            covariance = covariance - influence.spans.mean(own * f) / np.where(V == 0, 1, V) * f**2
-            variance = variance - influence.spans.mean(own**2) / np.where(V == 0, 1, V) * f**2
+            V, by_total = influence.variance()
+            divisor = np.where(V == 0, 1, V)
+            by_covariance = by_covariance - covariance / divisor * by_total
+            by_variance = by_variance - variance / divisor * by_total
         # The indices of a constant are 0, whatever the rows.
-        is_constant = np.array([s.is_constant for s in decomposition.solutions]) | (V == 0)
+        is_constant = np.array([s.is_constant for s in self.decomposition.solutions]) | (V == 0)
         scale = np.where(is_constant, np.inf, V)
-        return covariance / scale, variance / scale
+        return by_covariance / scale, by_variance / scale
