@@ -134,10 +134,15 @@ class HDMR(BaseHDMR):
 
         Warns
         -----
-        scipy.linalg.LinAlgWarning
-            If variables are collinear: once, with the numerical rank.
-        UserWarning
-            If pairs are left out, or the output is constant.
+        ConcurvityWarning
+            If what a variable does can be written in others: once, with their names.
+        ResidualWarning
+            If the components leave over more than a tenth of the model's variance: once, with what would lower it. (Of
+            y itself that is mostly noise.)
+        PairsWarning
+            If pairs are left out.
+        ConstantWarning
+            If the output is constant.
         """
         with self._whole():
             self._fit(X, y, sample_weight)
@@ -175,7 +180,15 @@ class HDMR(BaseHDMR):
             output_names=None if one else tuple(f"y{k}" for k in range(values.shape[1])),
             data=Deviations.of(y.reshape(len(y), -1), weights) if self.normalise == "data" else None,
             sample=Sample.of(X, weights, values),
+            remedy=None if output is None else lambda: self._remedy(X.shape[1]),
         )
+
+    def _remedy(self, n_features: int) -> str:
+        """Return what lowers the residual."""
+        remedies = ["a higher `order`"] if self.order < n_features else []
+        if self.interactions is not None:
+            remedies.append("more `interactions`")
+        return " or ".join([*remedies, "a larger `n_splines`, with more rows,"])
 
     def _basis(self, X: NDArray[Any], values: Floats, weights: Floats | None, chosen: set[Subspace] | None) -> Any:
         n, order = X.shape[1], min(self.order, X.shape[1])

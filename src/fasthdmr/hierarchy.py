@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgWarning
 from scipy.sparse import csc_array
 
 from fasthdmr import _core
 from fasthdmr._scale import is_constant
 from fasthdmr._threads import one_blas_thread
+from fasthdmr._warnings import RankWarning, warn
 from fasthdmr.dictionary import Labels, Subspace
 
 Floats = NDArray[np.float64]
@@ -124,7 +123,7 @@ def solve(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> Sol
 
     Warns
     -----
-    LinAlgWarning
+    RankWarning
         If the columns are linearly dependent; components are then those of least norm. Or if the components are so
         large, as those of nearly dependent columns are, that rounding keeps their sum from f.
     """
@@ -176,7 +175,7 @@ def _warn(rank: int, p: int, largest: float, scale: float, deviation: float) -> 
             "nearly depend on each other, or columns whose means are taken off, bring it nearer."
         )
     if complaints:
-        warnings.warn(" ".join(complaints), LinAlgWarning, stacklevel=3)
+        warn(" ".join(complaints), RankWarning)
 
 
 def eta_and_nu(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> tuple[Floats, Floats]:

@@ -196,9 +196,13 @@ class TreeHDMR(BaseHDMR):
 
         Warns
         -----
-        scipy.linalg.LinAlgWarning
-            If tree columns are linearly dependent on these rows: once, with the numerical rank.
-        UserWarning
+        RankWarning
+            If tree columns are linearly dependent on these rows, for `basis="trees"`: once, with the numerical rank.
+        ConcurvityWarning
+            If what a variable does can be written in others: once, with their names.
+        ResidualWarning
+            If the components leave over more than a tenth of the output's variance: once, with what would lower it.
+        ConstantWarning
             If the output is constant.
         """
         with self._whole():
@@ -263,8 +267,21 @@ class TreeHDMR(BaseHDMR):
             data=Deviations.of(np.column_stack(targets), weights) if self.normalise == "data" else None,
             sample=Sample.of(X, weights),
             of_rows=self.measure == "empirical",
+            remedy=lambda: self._remedy(dictionary),
         )
         self.alpha_ = None if not ridge else chosen[0] if one else np.array(chosen)
+
+    def _remedy(self, dictionary: Dictionary) -> str:
+        """Return what lowers the residual."""
+        largest = max((len(group.subspace) for forest in self.forests_ for group in forest.groups), default=0)
+        remedies = []
+        if self.order is not None and largest > self.order:
+            remedies.append(f"a higher `order` (trees depend on up to {largest} variables)")
+        if self.interactions is not None:
+            remedies.append("more `interactions`")
+        if isinstance(dictionary, SpanDictionary) and self.smooth:
+            remedies.append("`smooth=False`, which keeps the steps of the trees in the components,")
+        return " or ".join(remedies)
 
     def _sorting(self, *, ridge: bool) -> Sorting:
         """Return how trees are sorted into subspaces: what `bench accuracy` shows to be the better for each mode."""
