@@ -135,3 +135,12 @@ def test_no_word_of_the_noise_of_data():
         warnings.simplefilter("error")
         hdmr = HDMR().fit(X, np.random.default_rng(1).normal(size=300))
     assert hdmr.residual_ > 0.5
+
+
+def test_order_for_says_when_the_order_of_the_fit_cannot_explain_it():
+    indices = fasthdmr.Sensitivity([(0,), (0, 1)], [0.5, 0.2], [0.5, 0.2], 0.3, 1.0, ["a", "b"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert indices.order_for(0.7) == 1  # of the .7 that all explain
+    with pytest.warns(fasthdmr.ResidualWarning, match=r"of order 1 to 2 explain 0\.7 of the variance, less than 0\.9"):
+        assert indices.order_for(0.9) == 2

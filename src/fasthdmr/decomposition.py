@@ -15,6 +15,7 @@ from fasthdmr._validation import take_columns
 from fasthdmr._warnings import ConstantWarning, ResidualWarning, warn
 from fasthdmr.concurvity import concurvity
 from fasthdmr.dictionary import ArrayDictionary, Dictionary, ExtendedDictionary, Subspace, TreeDictionary
+from fasthdmr.fidelity import Fidelity
 from fasthdmr.fourier import FourierSeries, project
 from fasthdmr.hierarchy import Solution
 from fasthdmr.sample import Sample
@@ -408,6 +409,9 @@ def assemble(
     )
     result = Decomposition(dictionary, tuple(solutions), subspaces, sensitivity, feature_names, output_names, sample)
     result = replace(result, concurvity=concurvity(result))
+    if all(s.projection is not None for s in solutions) and sample is not None:
+        sensitivity = replace(sensitivity, fidelity=Fidelity(result))
+        result = replace(result, sensitivity=sensitivity)
     if sample is None or not of_rows or not np.isfinite(sample.n_effective):
         return result
     uncertainty = Uncertainty(result, sample, None if data is None else np.array(divisors))

@@ -13,6 +13,7 @@ from fasthdmr._scale import is_constant
 from fasthdmr._threads import one_blas_thread
 from fasthdmr._warnings import RankWarning, warn
 from fasthdmr.dictionary import Labels, Subspace
+from fasthdmr.leave_out import Projection
 
 Floats = NDArray[np.float64]
 
@@ -48,6 +49,8 @@ class Solution:
         Whether the black box varies by no more than rounding.
     scale : float
         A power of two: 1 but for outputs whose squares would leave the range of numbers.
+    projection : Projection or None
+        How the components were found, in spans.
     """
 
     subspaces: list[Subspace]
@@ -61,6 +64,7 @@ class Solution:
     rank: int
     is_constant: bool
     scale: float = 1.0
+    projection: Projection | None = None
 
     def rescaled(self, shift: float, scale: float, columns: Floats) -> Solution:
         """Return the solution for f, this being the one for (f - shift) / scale over columns divided by others.

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from fasthdmr import _core
+from fasthdmr.leave_out import JointProjection
 from fasthdmr.spans import MAX_DUAL_ROWS, Basis, axis_columns
 
 Floats = NDArray[np.float64]
@@ -30,7 +31,7 @@ def fit_jointly(
     n_effective: float,
     least: float,
     n_threads: int,
-) -> tuple[_core.SpanGram, Floats]:
+) -> tuple[_core.SpanGram, Floats, JointProjection]:
     """Project values on all spans at once.
 
     Parameters
@@ -52,6 +53,7 @@ def fit_jointly(
     gram : _core.SpanGram
         With the products that the top-down pass needs.
     coefficients : ndarray of shape (columns, K)
+    projection : JointProjection
     """
     n_columns, n_rows = basis.core.n_columns - 1, len(X)
     dual = n_rows < n_columns and n_rows <= MAX_DUAL_ROWS
@@ -66,19 +68,23 @@ def fit_jointly(
         system = Primal(products, right, 1 / (p * n_effective), variance, n_threads)
     usable = variance > 0
     if not usable.any():
-        return gram, np.zeros((n_columns + 1, values.shape[1]), order="F")
+        nothing = JointProjection(basis, least, 0.0, n_effective)
+        return gram, np.zeros((n_columns + 1, values.shape[1]), order="F"), nothing
+    freedom: dict[float, float] = {}
 
     def criterion(log_factor: float) -> float:
         left, spent = system.fit(np.exp(log_factor))
+        freedom[log_factor] = spent
         share = max(1 - _INFLATION * (1 + spent) / n_effective, 1e-3)
         return float(np.sum(left[usable] / variance[usable]) / share**2)
 
     bounds = (np.log(least), np.log(_LARGEST_FACTOR))
     found = minimize_scalar(criterion, bounds=bounds, method="bounded", options={"xatol": 0.1})
-    factor = least if criterion(bounds[0]) <= found.fun else float(np.exp(found.x))
+    chosen = bounds[0] if criterion(bounds[0]) <= found.fun else float(found.x)
+    factor = float(np.exp(chosen))
     coefficients = np.zeros((n_columns + 1, values.shape[1]), order="F")
     coefficients[1:] = system.coefficients(factor)
-    return gram, coefficients
+    return gram, coefficients, JointProjection(basis, factor, freedom[chosen], n_effective)
 
 
 class Primal:
