@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-_MOST_VALUES = 2e7  # of terms at rows, 160 MB
+_MOST_VALUES = 4e6  # of terms at rows, which keeps the time to a second or two
 _LEAST_ROWS = 200
 
 

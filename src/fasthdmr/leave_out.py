@@ -22,7 +22,7 @@ from fasthdmr.spans import Basis, axis_columns
 Floats = NDArray[np.float64]
 
 EXACT_ROWS = 2000
-_WORK = 1e10  # multiplications for leverages, about a second
+_WORK = 4e9  # multiplications for leverages, less than a second
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,11 +111,12 @@ class LocalProjection:
         shape = (1 + len(term_of), len(columns.subspaces))
         weights = csc_array((black_box[1 : 1 + len(term_of)], (1 + np.arange(len(term_of)), term_of)), shape=shape)
         terms = dictionary.given.evaluate(rows.X, output, weights, 1)
+        numbers_of = [{u: s for s, u in enumerate(basis.subspaces)} for basis in self.bases]
         systems: dict[tuple[int, tuple[int, ...]], list[int]] = {}
         for t, u in enumerate(columns.subspaces):
             b, order = self.of_term[t]
             if order and len(self.coefficients[t]):
-                systems.setdefault((b, _spans_inside(self.bases[b], u, order)), []).append(t)
+                systems.setdefault((b, _spans_inside(numbers_of[b], u, order)), []).append(t)
         spans = [SpanColumns(basis, rows.X) for basis in self.bases]
         share, missed = rows.share, {}
         for (b, numbers), members in systems.items():
@@ -126,7 +127,7 @@ class LocalProjection:
         result, work, spent, n_columns = left.copy(), 0.0, 0.0, 0
         for key in sorted(missed, key=lambda key: -(share @ missed[key] ** 2)):
             b, numbers = key
-            sizes = spans[b].sizes(numbers)
+            sizes = spans[b].sizes[list(numbers)]
             p = np.repeat(sizes, sizes)
             work += len(share) * float(len(p)) ** 2
             if work <= _WORK or not spent:
@@ -190,12 +191,8 @@ class SpanColumns:
 
     def __init__(self, basis: Basis, X: Floats) -> None:
         self.basis = basis
+        self.sizes = np.array(basis.sizes)
         self.axes = [axis_columns(axis, X[:, axis[0]]) for axis in basis.axes]
-
-    def sizes(self, spans: Sequence[int]) -> list[int]:
-        """Return the numbers of columns of some spans."""
-        sizes = self.basis.sizes
-        return [sizes[s] for s in spans]
 
     def of(self, spans: Sequence[int]) -> Floats:
         """Return the columns of some spans, one after the other, (m, p)."""
@@ -211,7 +208,7 @@ class SpanColumns:
         """Return the products of rows over all columns, each over the inverse of its span's size, (m, m)."""
         products = [columns @ columns.T for columns in self.axes]
         result = np.zeros_like(products[0])
-        for axes, size in zip(self.basis.axes_of, self.basis.sizes, strict=True):
+        for axes, size in zip(self.basis.axes_of, self.sizes.tolist(), strict=True):
             result += size * np.prod([products[a] for a in axes], axis=0)
         return result
 
@@ -234,8 +231,7 @@ def leverages(columns: Floats, share: Floats, ridge: Floats) -> Floats:
     return result
 
 
-def _spans_inside(basis: Basis, u: Subspace, order: int) -> tuple[int, ...]:
+def _spans_inside(number: dict[Subspace, int], u: Subspace, order: int) -> tuple[int, ...]:
     """Return the numbers of the spans of subsets of u up to an order."""
-    number = {v: s for s, v in enumerate(basis.subspaces)}
     subsets = (v for t in range(1, min(order, len(u)) + 1) for v in combinations(u, t))
     return tuple(sorted(number[v] for v in subsets if v in number))
