@@ -43,7 +43,7 @@ def concurvity(decomposition: Decomposition) -> Floats | None:
     -------
     ndarray of shape (n,) or (n, K), or None
         NaN for variables without a component of one variable, or whose component has Sa and |S| below .01. None
-        without spans, with less than two variables, above 2,000 columns, or with fewer rows than columns.
+        without spans, with less than two variables, above 2,000 columns, or with fewer than two rows a column.
 
     Warns
     -----
@@ -58,7 +58,7 @@ def concurvity(decomposition: Decomposition) -> Floats | None:
     spans = Basis(basis.axes, [basis.subspaces[s] for s in single], [basis.axes_of[s] for s in single])
     used = np.flatnonzero(sample.weights > 0)
     used = used[:: max(1, len(used) // _ROWS)]
-    if len(single) < 2 or sum(spans.sizes) > _MOST_COLUMNS or sum(spans.sizes) >= len(used):
+    if len(single) < 2 or sum(spans.sizes) > _MOST_COLUMNS or 2 * sum(spans.sizes) > len(used):
         return None
     n_outputs = sensitivity.n_outputs
     Sa, S = sensitivity.Sa.reshape(-1, n_outputs), sensitivity.S.reshape(-1, n_outputs)
