@@ -76,7 +76,7 @@ def test_concurvity_of_diabetes_names_the_cholesterols(smooth):
 
 @pytest.mark.parametrize("n", [2, 6, 20])
 def test_no_concurvity_where_all_correlations_are_below_0_9(n):
-    X = np.random.default_rng(n).multivariate_normal(np.zeros(n), 0.1 * np.eye(n) + 0.9, size=500)
+    X = np.random.default_rng(n).multivariate_normal(np.zeros(n), 0.1 * np.eye(n) + 0.9, size=1000)
     hdmr = HDMR(lambda X: X.sum(axis=1), order=1).fit(X)
     assert hdmr.decomposition_.concurvity.max() < 0.93
 

@@ -49,7 +49,7 @@ class Fidelity:
     def line(self, output: int) -> str:
         """Return what is printed of one output."""
         used, unused = four_decimals(self.used[output]), four_decimals(self.unused[output])
-        return f"Fidelity: R² {used} on rows that were used, {unused} on rows that were not (leave-one-out)"
+        return f"Fidelity {used} on rows that were used, {unused} on rows that were not (leave-one-out)"
 
     @cached_property
     def _both(self) -> Floats:
