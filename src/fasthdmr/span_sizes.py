@@ -68,7 +68,7 @@ def main_sizes(
     target = centred[:, variance > 0] / np.sqrt(variance[variance > 0])
     profiles = {j: Profile.of(X[:, j], weights) for j in variables}
     used = [j for j in variables if not profiles[j].is_constant]
-    if target.shape[1] == 0 or len(used) * rule > min(_MOST_COLUMNS, n_rows / 2):
+    if not used or target.shape[1] == 0 or len(used) * rule > min(_MOST_COLUMNS, n_rows / 2):
         return {}
 
     def smoother(j: int, size: int) -> Smoother:
