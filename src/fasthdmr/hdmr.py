@@ -68,6 +68,8 @@ class HDMR(BaseHDMR):
     ----------
     subspaces_, components_, intercept_, sensitivity_, residual_, rank_, feature_names_
         As for `TreeHDMR`.
+    fidelity_unused_ : float or ndarray of shape (K,)
+        R² of `predict` against the model, or y, at rows that were not used, by leave-one-out with the same ridge.
     decomposition_ : Decomposition
 
     Notes
@@ -135,7 +137,8 @@ class HDMR(BaseHDMR):
         Warns
         -----
         ConcurvityWarning
-            If what a variable does can be written in others: once, with their names.
+            If what a variable does can be written in others to a share above .93: once, with their names. All shares
+            are in ``decomposition_.concurvity``.
         ResidualWarning
             If the components leave over more than a tenth of the model's variance: once, with what would lower it. (Of
             y itself that is mostly noise.)

@@ -92,6 +92,8 @@ class TreeHDMR(BaseHDMR):
         Sa, Sb, S of the components; ST, R of the variables; tables and level sets.
     residual_ : float or ndarray of shape (K,)
         What the components leave over, Cov(r, f)/V.
+    fidelity_unused_ : float, ndarray of shape (K,), or None
+        R² of `predict` against the models at rows that were not used, by leave-one-out; for splines and bins.
     coef_ : ndarray of shape (b,), or list of K of them
         The coefficients beta of the tree columns (one for each model and subspace, by subspace).
     alpha_ : float, ndarray of shape (K,), or None
@@ -199,7 +201,8 @@ class TreeHDMR(BaseHDMR):
         RankWarning
             If tree columns are linearly dependent on these rows, for `basis="trees"`: once, with the numerical rank.
         ConcurvityWarning
-            If what a variable does can be written in others: once, with their names.
+            If what a variable does can be written in others to a share above .93: once, with their names. All shares
+            are in ``decomposition_.concurvity``.
         ResidualWarning
             If the components leave over more than a tenth of the output's variance: once, with what would lower it.
         ConstantWarning
