@@ -19,6 +19,9 @@ from tolerance import assert_close
 import fasthdmr
 from fasthdmr.cli import main
 
+# Trees are rougher here, and deeper, than the components.
+pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")
+
 mpl.use("Agg")
 
 NAMES = ["age", "income", "rooms"]

@@ -16,6 +16,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from fasthdmr import HDMR, KernelHDMR, TreeHDMR
 from fasthdmr.datasets import make_ishigami
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::fasthdmr.ResidualWarning",  # trees are rougher here, and deeper, than the components
+    "ignore::fasthdmr.ConcurvityWarning",  # variables depend on each other on purpose, or by chance of few rows
+)
+
 TREES = [DecisionTreeRegressor(max_depth=depth, random_state=0) for depth in (1, 2, 3)]
 GRADIENT_BOOSTING = {
     "check_sample_weight_equivalence_on_dense_data": "scikit-learn's GradientBoostingRegressor, the default member, "

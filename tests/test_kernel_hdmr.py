@@ -22,6 +22,9 @@ from fasthdmr import KernelHDMR, decompose, kernel_dictionary
 from fasthdmr.analytic import GaussianQuadratic
 from fasthdmr.kernels import AnovaKernel, FourierKernel, PolynomialKernel
 
+# Trees are rougher here, and deeper, than the components.
+pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")
+
 RNG = np.random.default_rng(0)
 COV = np.array([[1, 0.5, 0.2], [0.5, 2, -0.3], [0.2, -0.3, 1]])
 MEAN = np.array([1.0, -2.0, 0.5])

@@ -14,6 +14,9 @@ from fasthdmr.dictionary import as_subspace
 from fasthdmr.plotting import ComponentDisplay, SensitivityDisplay
 from fasthdmr.sensitivity import Sensitivity
 
+# Trees are rougher here, and deeper, than the components.
+pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")
+
 mpl.use("Agg")
 
 NAMES = ("MedInc", "House age", "AveOccup")

@@ -61,6 +61,7 @@ def test_orders_without_components_repeat_the_sum():
     assert_close(indices.explained(), [0.5, 0.5, 1.0])
 
 
+@pytest.mark.filterwarnings("ignore:The components of order 1 to:fasthdmr.ResidualWarning")  # 0.81, 0.5 and less
 @pytest.mark.parametrize(("fraction", "order"), [(0.1, 1), (0.76, 1), (0.78, 2), (0.93, 3), (1.0, 3)])
 def test_order_for(fraction, order):
     assert one_output().order_for(fraction) == order
@@ -68,6 +69,7 @@ def test_order_for(fraction, order):
     assert two_outputs().order_for(fraction, output=1) == 3
 
 
+@pytest.mark.filterwarnings("ignore:The components of order 1 to:fasthdmr.ResidualWarning")  # 0.81, 0.5 and less
 def test_order_for_a_sum_that_is_negative_is_the_largest():
     indices = Sensitivity([(0,), (0, 1)], [0.5, 0.5], [-0.75, -0.25], 2.0, 1.0, ["a", "b"])
     assert indices.order_for(0.5) == 2

@@ -26,6 +26,11 @@ from tolerance import assert_close, relative_error
 from fasthdmr import TreeHDMR, load_forest
 from fasthdmr.datasets import make_bilinear_gaussian, make_ishigami
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::fasthdmr.ResidualWarning",  # trees are rougher here, and deeper, than the components
+    "ignore::fasthdmr.ConcurvityWarning",  # variables depend on each other on purpose, or by chance of few rows
+)
+
 X, y = make_ishigami(1500, random_state=0)
 NEW = make_ishigami(300, random_state=1)[0]
 MODEL = GradientBoostingRegressor(n_estimators=80, max_depth=3, random_state=0).fit(X, y)

@@ -12,6 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fasthdmr import analytic, chisquare, datasets, inspection, kernels, plotting, salib
+    from fasthdmr._warnings import (
+        ConcurvityWarning,
+        ConstantWarning,
+        FastHDMRWarning,
+        PairsWarning,
+        RankWarning,
+        ResidualWarning,
+    )
     from fasthdmr.columns import decompose
     from fasthdmr.forest import Forest
     from fasthdmr.hdmr import HDMR
@@ -22,8 +30,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HDMR",
+    "ConcurvityWarning",
+    "ConstantWarning",
+    "FastHDMRWarning",
     "Forest",
     "KernelHDMR",
+    "PairsWarning",
+    "RankWarning",
+    "ResidualWarning",
     "Sensitivity",
     "TreeHDMR",
     "analytic",
@@ -43,8 +57,14 @@ __version__ = version("fasthdmr")
 # Imported when first used: scikit-learn brings pandas along where it is installed.
 _HOMES = {
     "HDMR": "fasthdmr.hdmr",
+    "ConcurvityWarning": "fasthdmr._warnings",
+    "ConstantWarning": "fasthdmr._warnings",
+    "FastHDMRWarning": "fasthdmr._warnings",
     "Forest": "fasthdmr.forest",
     "KernelHDMR": "fasthdmr.kernel_hdmr",
+    "PairsWarning": "fasthdmr._warnings",
+    "RankWarning": "fasthdmr._warnings",
+    "ResidualWarning": "fasthdmr._warnings",
     "Sensitivity": "fasthdmr.sensitivity",
     "TreeHDMR": "fasthdmr.tree_hdmr",
     "decompose": "fasthdmr.columns",

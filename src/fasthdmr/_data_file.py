@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from fasthdmr._optional import require
+from fasthdmr._warnings import FastHDMRWarning, warn
 
 
 def read_rows(path: Path, forest: Any, target: str | None) -> tuple[Any, Any]:
@@ -98,7 +99,7 @@ def _header(source: Any, path: Path, needed: Sequence[str] | None) -> list[str]:
             raise ValueError(
                 f"{path} has no header: its first row is all numbers ({shown}). Put a row of names above it."
             )
-        warnings.warn(f"{path}: its first row ({shown}) is taken for the names of the columns.", stacklevel=2)
+        warn(f"{path}: its first row ({shown}) is taken for the names of the columns.", FastHDMRWarning)
     return names
 
 

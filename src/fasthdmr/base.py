@@ -175,6 +175,17 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         return self._fitted.residual
 
     @property
+    def fidelity_unused_(self) -> float | Floats | None:
+        """The R² of `predict` against the black box at rows that were not used: each left out by turns.
+
+        A float or (K,), on at most 2,000 of the rows. None where components are no projections on splines or bins.
+        """
+        fidelity = self._fitted.sensitivity.fidelity
+        if fidelity is None:
+            return None
+        return float(fidelity.unused[0]) if self._fitted.output_names is None else fidelity.unused
+
+    @property
     def coef_(self) -> Floats | list[Floats]:
         """The coefficients of the columns that the model is made of."""
         return self._fitted.coef

@@ -19,6 +19,7 @@ from fasthdmr._data_file import read_rows
 from fasthdmr._model_file import UNPACK_LIMIT, load_model
 from fasthdmr._optional import require
 from fasthdmr._output_file import check_target, drawn, write_files
+from fasthdmr._warnings import FastHDMRWarning, warn
 from fasthdmr.loaders import load_forest
 from fasthdmr.report import pictures, render
 from fasthdmr.tree_hdmr import TreeHDMR
@@ -161,10 +162,9 @@ def _decompose(arguments: argparse.Namespace) -> None:
     hdmr = TreeHDMR(forest, order=arguments.order).fit(X)
     scores = {"R² of the components against the model": f"{hdmr.fidelity(X):.4f}"}
     if arguments.target is not None and forest.is_classifier:
-        warnings.warn(
+        warn(
             f"The model is a classifier: its scores are not compared with the labels in {arguments.target}.",
-            UserWarning,
-            stacklevel=2,
+            FastHDMRWarning,
         )
     elif y is not None:
         scores[f"R² of the components against {arguments.target}"] = f"{hdmr.score(X, y):.4f}"

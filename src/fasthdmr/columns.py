@@ -91,7 +91,7 @@ def decompose(
 
     Warns
     -----
-    scipy.linalg.LinAlgWarning
+    RankWarning
         If the columns are linearly dependent, up to the rounding of their numbers, as copies with large means and
         constants are; or so nearly that rounding keeps the sum of the components from the function.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -13,7 +12,10 @@ from scipy.sparse import csc_array, eye_array
 
 from fasthdmr._scale import Deviations, in_units, power_of_two
 from fasthdmr._validation import take_columns
+from fasthdmr._warnings import ConstantWarning, ResidualWarning, warn
+from fasthdmr.concurvity import concurvity
 from fasthdmr.dictionary import ArrayDictionary, Dictionary, ExtendedDictionary, Subspace, TreeDictionary
+from fasthdmr.fidelity import Fidelity
 from fasthdmr.fourier import FourierSeries, project
 from fasthdmr.hierarchy import Solution
 from fasthdmr.sample import Sample
@@ -22,6 +24,8 @@ from fasthdmr.span_fit import SpanDictionary
 from fasthdmr.uncertainty import Uncertainty
 
 Floats = NDArray[np.float64]
+
+_LARGE_RESIDUAL = 0.1
 
 
 class Source(Protocol):
@@ -186,6 +190,9 @@ class Decomposition:
         None for a black box with one output, whose arrays have no axis of outputs.
     sample : Sample or None
         A few of the fitted rows; None for a dictionary of columns.
+    concurvity : ndarray of shape (n,) or (n, K), or None
+        How much of each component of one variable can be written as a sum of functions of the other variables; NaN for
+        components that hardly matter. None without spans, or where rows do not tell.
     """
 
     dictionary: Dictionary
@@ -195,6 +202,7 @@ class Decomposition:
     feature_names: tuple[str, ...]
     output_names: tuple[str, ...] | None
     sample: Sample | None = None
+    concurvity: Floats | None = None
 
     @property
     def intercept(self) -> float | Floats:
@@ -359,6 +367,7 @@ def assemble(
     data: Deviations | None = None,
     sample: Sample | None = None,
     of_rows: bool = True,
+    remedy: Callable[[], str] | None = None,
 ) -> Decomposition:
     """Put the solutions of all outputs together, and work out the indices of spec 2.
 
@@ -374,6 +383,8 @@ def assemble(
     sample : Sample or None
     of_rows : bool
         Whether the measure is that of the rows, so that the sample tells how uncertain the indices are.
+    remedy : callable or None
+        Says what lowers the residual, if it is large; None where that is no fault.
 
     Returns
     -------
@@ -381,14 +392,18 @@ def assemble(
 
     Warns
     -----
-    UserWarning
+    ConstantWarning
         If an output, or what its indices are divided by, is constant: its indices are 0.
+    ResidualWarning
+        If the components leave over more than a tenth of the variance of an output.
+    ConcurvityWarning
+        If what a variable does can be written in others.
     """
     subspaces = sorted({u for s in solutions for u in s.subspaces if kept(u)}, key=lambda u: (len(u), u))
     _warn_of_constants([s.is_constant for s in solutions], "The output of the black box", output_names)
     if data is not None:
         _warn_of_constants(data.is_constant & [not s.is_constant for s in solutions], "y", output_names)
-    structural, overall, residual, reported, divisors = [], [], [], [], []
+    structural, overall, residual, reported, divisors, left = [], [], [], [], [], []
     for k, solution in enumerate(solutions):
         divisor = _divisor(solution, data, k)
         scale = 0.0 if divisor == 0 else 1 / divisor
@@ -396,9 +411,12 @@ def assemble(
         position = [number.get(u) for u in subspaces]
         structural.append([0.0 if c is None else scale * solution.variance[c] for c in position])
         overall.append([0.0 if c is None else scale * solution.covariance[c] for c in position])
-        residual.append(scale * (solution.total - solution.covariance[is_kept(solution, subspaces)].sum()))
+        rest = solution.total - solution.covariance[is_kept(solution, subspaces)].sum()
+        residual.append(scale * rest)
+        left.append(0.0 if solution.is_constant else rest / solution.total)
         divisors.append(divisor)
         reported.append(in_units(divisor, solution.scale))
+    _warn_of_residual(left, remedy, output_names)
     one = output_names is None
     sensitivity = Sensitivity(
         subspaces,
@@ -410,6 +428,10 @@ def assemble(
         output_names,
     )
     result = Decomposition(dictionary, tuple(solutions), subspaces, sensitivity, feature_names, output_names, sample)
+    result = replace(result, concurvity=concurvity(result))
+    if all(s.projection is not None for s in solutions) and sample is not None:
+        sensitivity = replace(sensitivity, fidelity=Fidelity(result))
+        result = replace(result, sensitivity=sensitivity)
     if sample is None or not of_rows or not np.isfinite(sample.n_effective):
         return result
     uncertainty = Uncertainty(result, sample, None if data is None else np.array(divisors))
@@ -436,4 +458,18 @@ def _warn_of_constants(is_constant: ArrayLike, what: str, output_names: tuple[st
     """Warn once where some of the outputs are constant."""
     if len(constant := np.flatnonzero(is_constant)):
         which = "" if output_names is None else " (outputs " + ", ".join(output_names[k] for k in constant) + ")"
-        warnings.warn(f"{what} is constant{which}: its indices are 0.", UserWarning, stacklevel=4)
+        warn(f"{what} is constant{which}: its indices are 0.", ConstantWarning)
+
+
+def _warn_of_residual(
+    left: Sequence[float], remedy: Callable[[], str] | None, output_names: tuple[str, ...] | None
+) -> None:
+    """Warn once where the components leave over much of the outputs (shares of their variances)."""
+    much = [k for k, share in enumerate(left) if share > _LARGE_RESIDUAL]
+    if remedy is not None and much:
+        which = "" if output_names is None else " (outputs " + ", ".join(output_names[k] for k in much) + ")"
+        warn(
+            f"The components leave over {max(left):.2g} of the variance of the black box{which}: {remedy()} would "
+            "lower that.",
+            ResidualWarning,
+        )

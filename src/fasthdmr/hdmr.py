@@ -69,13 +69,15 @@ class HDMR(BaseHDMR):
     ----------
     subspaces_, components_, intercept_, sensitivity_, residual_, rank_, feature_names_
         As for `TreeHDMR`.
+    fidelity_unused_ : float or ndarray of shape (K,)
+        R² of `predict` against the model, or y, at rows that were not used, by leave-one-out with the same ridge.
     decomposition_ : Decomposition
 
     Notes
     -----
-    Specification, sections 3 and 4. Components depend on `order`: the projection is joint, with a ridge of c/(N p) on the
-    coefficients of a span of p columns. c is at least 0.5, and more where that lowers the generalised cross-validation
-    (degrees of freedom counted 1.5 times, summed over outputs). Of up to 3,000 rows all pairs are in.
+    Specification, sections 3 and 4. Components depend on `order`: the projection is joint, with a ridge of c/(N p) on
+    the coefficients of a span of p columns. c is at least 0.5, and more where that lowers the generalised
+    cross-validation (degrees of freedom counted 1.5 times, summed over outputs). Of up to 3,000 rows all pairs are in.
 
     Examples
     --------
@@ -137,10 +139,16 @@ class HDMR(BaseHDMR):
 
         Warns
         -----
-        scipy.linalg.LinAlgWarning
-            If variables are collinear: once, with the numerical rank.
-        UserWarning
-            If pairs are left out, or the output is constant.
+        ConcurvityWarning
+            If what a variable does can be written in others to a share above .93: once, with their names. All shares
+            are in ``decomposition_.concurvity``.
+        ResidualWarning
+            If the components leave over more than a tenth of the model's variance: once, with what would lower it. (Of
+            y itself that is mostly noise.)
+        PairsWarning
+            If pairs are left out.
+        ConstantWarning
+            If the output is constant.
         """
         with self._whole():
             self._fit(X, y, sample_weight)
@@ -180,7 +188,15 @@ class HDMR(BaseHDMR):
             output_names=None if one else tuple(f"y{k}" for k in range(values.shape[1])),
             data=Deviations.of(y.reshape(len(y), -1), weights) if self.normalise == "data" else None,
             sample=Sample.of(X, weights, values),
+            remedy=None if output is None else lambda: self._remedy(X.shape[1]),
         )
+
+    def _remedy(self, n_features: int) -> str:
+        """Return what lowers the residual."""
+        remedies = ["a higher `order`"] if self.order < n_features else []
+        if self.interactions is not None:
+            remedies.append("more `interactions`")
+        return " or ".join([*remedies, "a larger `n_splines`, with more rows,"])
 
     def _basis(self, X: NDArray[Any], values: Floats, weights: Floats | None, chosen: set[Subspace] | None) -> Any:
         n, order = X.shape[1], min(self.order, X.shape[1])

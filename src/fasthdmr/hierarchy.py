@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgWarning
 from scipy.sparse import csc_array
 
 from fasthdmr import _core
 from fasthdmr._scale import is_constant
 from fasthdmr._threads import one_blas_thread
+from fasthdmr._warnings import RankWarning, warn
 from fasthdmr.dictionary import Labels, Subspace
+from fasthdmr.leave_out import Projection
 
 Floats = NDArray[np.float64]
 
@@ -49,6 +49,8 @@ class Solution:
         Whether the black box varies by no more than rounding.
     scale : float
         A power of two: 1 but for outputs whose squares would leave the range of numbers.
+    projection : Projection or None
+        How the components were found, in spans.
     """
 
     subspaces: list[Subspace]
@@ -62,6 +64,7 @@ class Solution:
     rank: int
     is_constant: bool
     scale: float = 1.0
+    projection: Projection | None = None
 
     def rescaled(self, shift: float, scale: float, columns: Floats) -> Solution:
         """Return the solution for f, this being the one for (f - shift) / scale over columns divided by others.
@@ -124,7 +127,7 @@ def solve(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> Sol
 
     Warns
     -----
-    LinAlgWarning
+    RankWarning
         If the columns are linearly dependent; components are then those of least norm. Or if the components are so
         large, as those of nearly dependent columns are, that rounding keeps their sum from f.
     """
@@ -176,7 +179,7 @@ def _warn(rank: int, p: int, largest: float, scale: float, deviation: float) -> 
             "nearly depend on each other, or columns whose means are taken off, bring it nearer."
         )
     if complaints:
-        warnings.warn(" ".join(complaints), LinAlgWarning, stacklevel=3)
+        warn(" ".join(complaints), RankWarning)
 
 
 def eta_and_nu(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> tuple[Floats, Floats]:

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr.dictionary import Subspace
-from fasthdmr.spans import Basis, Profile, closure, default_size, informative_rows
+from fasthdmr.spans import Profile, closure, default_size, informative_rows
 
 Floats = NDArray[np.float64]
 
@@ -160,12 +160,7 @@ def _splines(x: Floats, mass: Floats, sizes: Sequence[int]) -> list[Floats]:
     profile = Profile.of(x, mass)
     if profile.is_constant:
         return [np.zeros((len(x), 0)) for _ in sizes]
-    result = []
-    for degree, knots in profile.knots(sizes, _DEGREE):
-        core = Basis([(0, degree, knots, profile.has_missing)], [(0,)], [[0]]).core
-        m = core.n_columns - 1
-        result.append(core.evaluate(x[:, None], np.arange(m + 1), np.arange(1, m + 1), np.ones(m), 1))
-    return result
+    return [axis_columns(axis, x) for axis in profile.axes(0, sizes, _DEGREE)]
 
 
 class Influence:

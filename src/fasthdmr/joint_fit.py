@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr import _core
+from fasthdmr.leave_out import JointProjection
 from fasthdmr.spans import MAX_DUAL_ROWS, Basis, axis_columns
 
 Floats = NDArray[np.float64]
@@ -33,11 +34,14 @@ class JointFit:
     coefficients : ndarray of shape (columns, K)
     factor : float
         The weight c of the ridge.
+    projection : JointProjection
+        What leave-one-out residuals need of it.
     """
 
     gram: _core.SpanGram
     coefficients: Floats
     factor: float
+    projection: JointProjection
 
 
 def fit_jointly(
@@ -74,17 +78,20 @@ def fit_jointly(
     variance = sums.output_variance
     usable = variance > 0
     if not usable.any():
-        return JointFit(gram, np.zeros((basis.core.n_columns, values.shape[1]), order="F"), least)
+        nothing = JointProjection(basis, least, 0.0, n_effective)
+        return JointFit(gram, np.zeros((basis.core.n_columns, values.shape[1]), order="F"), least, nothing)
+    freedom: dict[float, float] = {}
 
     def criterion(factor: float) -> float:
         left, spent = system.fit(factor)
+        freedom[factor] = spent
         share = max(1 - _INFLATION * (1 + spent) / n_effective, 1e-3)
         return float(np.sum(left[usable] / variance[usable]) / share**2)
 
     factor = _least_of(criterion, least)
     coefficients = np.zeros((basis.core.n_columns, values.shape[1]), order="F")
     coefficients[1:] = system.coefficients(factor)
-    return JointFit(gram, coefficients, factor)
+    return JointFit(gram, coefficients, factor, JointProjection(basis, factor, freedom[factor], n_effective))
 
 
 def joint_system(

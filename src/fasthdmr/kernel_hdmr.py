@@ -116,10 +116,12 @@ class KernelHDMR(BaseHDMR):
 
         Warns
         -----
-        scipy.linalg.LinAlgWarning
+        RankWarning
             If the columns are linearly dependent on these rows, with the numerical rank.
-        UserWarning
+        ConstantWarning
             If the output is constant.
+        ResidualWarning
+            If the components leave over more than a tenth of its variance.
         """
         with self._whole():
             self._fit(X, y, sample_weight)
@@ -158,6 +160,7 @@ class KernelHDMR(BaseHDMR):
             output_names=tuple(f"y{k}" for k in range(len(betas))) if machine.several else None,
             data=data,
             sample=sample,
+            remedy=lambda: "a higher `order`",
         )
 
     def kernel_component(self, variables: Any) -> KernelComponent:

@@ -185,6 +185,7 @@ def _table(indices: Sensitivity, output: int) -> str:
         f"<tr>{''.join(_cell(row, column) for column in _COLUMNS)}</tr>" for row in frame.to_dict("records")
     )
     residual = np.atleast_1d(indices.residual)[output]
+    fidelity = "" if indices.fidelity is None else f"\n<p>{escape(indices.fidelity.line(output))}</p>"
     sums = [_number(frame[column].sum()) for column in ("Sa", "Sb", "S", "ST", "R")]
     return f"""<div class="scroll" tabindex="0">
 <table>
@@ -197,7 +198,7 @@ def _table(indices: Sensitivity, output: int) -> str:
 {_foot("Residual", ["", "", _number(residual), "", ""])}
 </tfoot>
 </table>
-</div>"""
+</div>{fidelity}"""
 
 
 def _head(column: str, sorted_by: str | None) -> str:

@@ -20,6 +20,7 @@ from fasthdmr._optional import require
 from fasthdmr._scale import Deviations
 from fasthdmr._tables import format_rows, plus_minus
 from fasthdmr._validation import check_names
+from fasthdmr._warnings import ConcurvityWarning, warn
 from fasthdmr.dictionary import Subspace
 from fasthdmr.hdmr import HDMR
 from fasthdmr.span_plan import MAX_JOINT_COLUMNS, SpanPlan, plan_spans, screen_pairs, screened_rows
@@ -137,10 +138,10 @@ def analyze(
 
     Warns
     -----
-    scipy.linalg.LinAlgWarning
-        Once, if variables are collinear or there are too few rows for the terms.
-    UserWarning
-        Once, if pairs are left out for lack of rows (their indices are 0), or Y is constant.
+    PairsWarning
+        Once, if pairs are left out for lack of rows: their indices are 0.
+    ConstantWarning
+        Once, if Y is constant.
 
     Notes
     -----
@@ -266,6 +267,7 @@ def _fit(X: Floats, Y: Floats, idx: NDArray[np.intp], plan: SpanPlan, order: int
     interactions = [u for u in plan.subspaces if len(u) > 1]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", ConcurvityWarning)  # SALib has the correlations of inputs in Sb
         for rows in idx.T:
             started = time.perf_counter()
             model = HDMR(order=order, interactions=interactions, degree=_DEGREE, n_splines=plan.sizes)
@@ -273,7 +275,7 @@ def _fit(X: Floats, Y: Floats, idx: NDArray[np.intp], plan: SpanPlan, order: int
             runtimes.append(time.perf_counter() - started)
     # K subsamples would say the same thing K times.
     for first in {warning.category: warning for warning in reversed(caught)}.values():
-        warnings.warn(first.message, first.category, stacklevel=3)
+        warn(first.message, first.category)
     return models, np.array(runtimes)
 
 

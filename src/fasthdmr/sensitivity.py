@@ -13,12 +13,15 @@ from fasthdmr._optional import require
 from fasthdmr._orders import is_real, order_reaching
 from fasthdmr._tables import Table, cells, format_rows
 from fasthdmr._validation import check_kind
+from fasthdmr._warnings import ResidualWarning, warn
+from fasthdmr.fidelity import Fidelity
 from fasthdmr.uncertainty import HalfWidths, Uncertainty
 
 Floats = NDArray[np.float64]
 
 _SMALL = 0.02  # below, an index may be no more than chance
 _MAX_PRINTED = 40
+_ROUNDING = 1e-9  # of sums of indices
 
 
 def output_index(output: int | str | None, n_outputs: int, names: Sequence[str] | None = None) -> int:
@@ -77,6 +80,8 @@ class Sensitivity:
     output_names : sequence of str, length K, optional
     uncertainty : Uncertainty, optional
         What the half-widths are worked out from, when first asked for.
+    fidelity : Fidelity, optional
+        R² of the components against the black box, at rows used and not used for them.
 
     Attributes
     ----------
@@ -134,6 +139,7 @@ class Sensitivity:
     feature_names: Sequence[str]
     output_names: Sequence[str] | None = None
     uncertainty: Uncertainty | None = field(default=None, repr=False)
+    fidelity: Fidelity | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         def keep(name: str, value: object) -> None:
@@ -256,12 +262,30 @@ class Sensitivity:
         ValueError
             If `fraction` or `output` is out of range.
 
+        Warns
+        -----
+        ResidualWarning
+            If the components do not explain that fraction of the whole variance, the residual included: a fit of
+            higher order may.
+
         Examples
         --------
         >>> Sensitivity([(0,), (0, 1)], [0.75, 0.25], [0.75, 0.25], 0.0, 1.0, ["a", "b"]).order_for(0.9)
         2
         """
-        return order_reaching(self._of_output(output).explained(), fraction)
+        one = self._of_output(output)
+        explained = one.explained()
+        order = order_reaching(explained, fraction)
+        most = explained.max(initial=0.0)
+        whole = one.S.sum() + one.residual
+        if explained.size and most < (fraction - _ROUNDING) * whole:
+            warn(
+                f"The components of order 1 to {explained.size} explain {most / whole:.3g} of the variance, less than "
+                f"{fraction:g}: no order of theirs does, and order {order} explains that fraction of what all of them "
+                "explain. A fit with a higher `order` may explain more.",
+                ResidualWarning,
+            )
+        return order
 
     def level_set(self, kind: str, eps: float = 0.0, *, output: int | str | None = None) -> Table:
         """Return the variables or subspaces whose index is at least `eps`, strongest first.
@@ -346,9 +370,11 @@ class Sensitivity:
 
     def __str__(self) -> str:
         if self.Sa.ndim == 1:
-            return self._format(self._half_widths(0))
+            return self._format(self._half_widths(0)) + self._fidelity_line(0)
         names = self.output_names or [str(k) for k in range(self.n_outputs)]
-        tables = [self._of_output(k)._format(self._half_widths(k)) for k in range(self.n_outputs)]
+        tables = [
+            self._of_output(k)._format(self._half_widths(k)) + self._fidelity_line(k) for k in range(self.n_outputs)
+        ]
         return "\n\n".join(f"Output {name}\n{table}" for name, table in zip(names, tables, strict=True))
 
     def _format(self, conf: HalfWidths | None) -> str:
@@ -371,6 +397,12 @@ class Sensitivity:
         if conf is not None and np.any(np.abs(self.Sa) < _SMALL):
             text += f"\n(±: 95 %, the model being given. Chance makes indices below {_SMALL:g} too large, beside ±.)"
         return text
+
+    def _fidelity_line(self, output: int) -> str:
+        """Return one more line of the table, "" where the fidelity is not known."""
+        if self.fidelity is None:
+            return ""
+        return f"\n{self.fidelity.line(output)}"
 
     def _index_rows(self) -> list[tuple[Any, ...]]:
         orders = [len(u) for u in self.subspaces]

@@ -16,6 +16,7 @@ from fasthdmr._threads import one_blas_thread
 from fasthdmr.dictionary import Dictionary, ExtendedDictionary, Sorting, Subspace, TreeDictionary
 from fasthdmr.hierarchy import Solution
 from fasthdmr.joint_fit import fit_jointly
+from fasthdmr.leave_out import LocalProjection, Projection
 from fasthdmr.spans import Basis, coarse_basis
 from fasthdmr.support import Support
 
@@ -220,15 +221,23 @@ def solve_trees(
         )
         gram = _core.SpanGram(sums, X, weights, False, n_threads)
         whole = [t for numbers in kept for t in numbers if t >= 0]
-        coefficients, _ = sums.project(gram, X, weights, whole, ridge, n_threads)
+        coefficients, by_term = sums.project(gram, X, weights, whole, ridge, n_threads)
+        bases = [basis]
         if any(map(any, coarse_orders)):
-            coefficients += _project_coarsely(X, weights, basis, crossing, coarse_orders, ridge, n_threads)
+            coarse, more, of_coarse = _project_coarsely(X, weights, basis, crossing, coarse_orders, ridge, n_threads)
+            bases.append(coarse)
+            coefficients += more
+            by_term = [b if len(b) else c for b, c in zip(by_term, of_coarse, strict=True)]
         results = sums.top_down(gram, coefficients, kept, ridge, n_threads)
-    solutions = []
+    solutions, first = [], 0
     for k, output in enumerate(outputs):
+        of_term = [(0, t) if t else (1, c) for t, c in zip(orders[k], coarse_orders[k], strict=True)]
+        own_terms = by_term[first : first + len(of_term)]
+        first += len(of_term)
+        projection = LocalProjection(bases, of_term, own_terms, ridge, effective_rows(len(X), weights))
         black_box = output.black_box().toarray()[:, 0]
         own = [] if smooth else [(j, span_of[u]) for j, u in enumerate(output.subspaces) if u in span_of]
-        solution = _solution(results[k], basis, black_box, own, 0.0, output.scale)
+        solution = _solution(results[k], basis, black_box, own, 0.0, output.scale, projection)
         solutions.append(solution if output.beta is None else replace(solution, coef=output.beta))
     return solutions
 
@@ -263,8 +272,17 @@ def _project_coarsely(
     orders: list[list[int]],
     ridge: float,
     n_threads: int,
-) -> Floats:
-    """Return the projections of terms of many variables on coarse spans, in coefficients of the fine ones."""
+) -> tuple[Basis, Floats, list[Floats]]:
+    """Project terms of many variables on coarse spans.
+
+    Returns
+    -------
+    coarse : Basis
+    fine : ndarray of shape (columns, K)
+        The sums of the projections, in coefficients of the fine spans.
+    by_term : list of ndarray
+        The coefficients of each projection on the coarse spans.
+    """
     coarse, refinement = coarse_basis(basis)
     sums = _core.tree_sums(
         coarse.core,
@@ -277,9 +295,9 @@ def _project_coarsely(
         n_threads=n_threads,
     )
     gram = _core.SpanGram(sums, X, weights, False, n_threads)
-    coefficients, _ = sums.project(gram, X, weights, [], ridge, n_threads)
+    coefficients, by_term = sums.project(gram, X, weights, [], ridge, n_threads)
     fine: Floats = refinement @ coefficients
-    return fine
+    return coarse, fine, by_term
 
 
 def solve_values(
@@ -295,7 +313,10 @@ def solve_values(
         kept = [[-1] * len(basis.subspaces)] * values.shape[1]
         results = sums.top_down(fit.gram, fit.coefficients, kept, regression.ridge, n_threads)
     moves = zip(deviations.mean.tolist(), deviations.scale.tolist(), strict=True)
-    solutions = [_solution(result, basis, itself, None, *move) for result, move in zip(results, moves, strict=True)]
+    solutions = [
+        _solution(result, basis, itself, None, *move, fit.projection)
+        for result, move in zip(results, moves, strict=True)
+    ]
     return solutions, regression
 
 
@@ -306,6 +327,7 @@ def _solution(
     kept: Sequence[tuple[int, int]] | None,
     shift: float,
     scale: float,
+    projection: Projection,
 ) -> Solution:
     """Put a top-down pass of (f - shift) / scale together.
 
@@ -333,4 +355,5 @@ def _solution(
         rank=1 + sum(basis.sizes),
         is_constant=bool(is_constant(result["total"], scale, constant)),
         scale=scale,
+        projection=projection,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr._scale import Deviations
+from fasthdmr._warnings import PairsWarning, warn
 from fasthdmr.dictionary import Subspace
 from fasthdmr.span_fit import solve_values
 from fasthdmr.spans import MAX_DUAL_ROWS, Profile, closure, default_size, informative_rows, make_basis
@@ -83,7 +83,7 @@ def plan_spans(
 
     Warns
     -----
-    UserWarning
+    PairsWarning
         If pairs are left out.
     """
     subspaces = closure(touched, order)
@@ -149,12 +149,11 @@ def _strongest(pairs: list[Subspace], room: int, strength: Callable[[list[Subspa
     if room >= len(pairs):
         return pairs
     kept = np.sort(np.argsort(-strength(pairs), kind="stable")[:room])
-    warnings.warn(
+    warn(
         f"{len(pairs) - room} of {len(pairs)} pairs of variables are left out, the weakest: {room} fit with the rows, "
         "the memory and the time there are. What the others do is in the residual. Choose pairs with `interactions`, "
         "or pass more rows.",
-        UserWarning,
-        stacklevel=2,
+        PairsWarning,
     )
     return [pairs[k] for k in kept]
 
@@ -203,9 +202,7 @@ def screen_pairs(
     basis = make_basis(X, weights, single, [size], degree=min(basis_degree, size - 1))
     w = np.ones(len(X)) if weights is None else weights
     values = Deviations.of(values, weights).values
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # collinear variables are told of in the decomposition itself
-        solutions, _ = solve_values(X, weights, basis, values, n_threads=1)
+    solutions, _ = solve_values(X, weights, basis, values, n_threads=1)
     rest = []
     for k, solution in enumerate(solutions):
         spans = solution.weights[2:].tocsc()

@@ -96,6 +96,8 @@ class TreeHDMR(BaseHDMR):
         Sa, Sb, S of the components; ST, R of the variables; tables and level sets.
     residual_ : float or ndarray of shape (K,)
         What the components leave over, Cov(r, f)/V.
+    fidelity_unused_ : float, ndarray of shape (K,), or None
+        R² of `predict` against the models at rows that were not used, by leave-one-out; for splines and bins.
     coef_ : ndarray of shape (b,), or list of K of them
         The coefficients beta of the tree columns (one for each model and subspace, by subspace).
     alpha_ : float, ndarray of shape (K,), or None
@@ -117,13 +119,13 @@ class TreeHDMR(BaseHDMR):
     variable alone, its main effect has no span and hides in the interactions (specification 4, "The trap"): combine
     models of depth 1, 2, … then. Splines and bins do not need that.
 
-    In spans, every term of the model is projected inside its own subspace: on the spans of the subsets of its variables,
-    up to `order`, and on nothing else; then components are purified top-down. So components of terms of up to three
-    variables do not depend on `order`, and no pair is left out. A term of 5 to 8 variables that is not kept is projected
-    on coarse spans, one of more on those of single variables. Every solution has a ridge of 0.5/(N p) on the
-    coefficients of a span of p columns (specification, section 3), N the number of rows that the weights are worth: their
-    sum if all are whole numbers, which count repetitions, else (sum w)²/(sum w²). Components are orthogonal to the spans
-    below up to that ridge: at 1,500 rows less than 2e-5 of the variance of f lies in them.
+    In spans, every term of the model is projected inside its own subspace: on the spans of the subsets of its
+    variables, up to `order`, and on nothing else; then components are purified top-down. So components of terms of up
+    to three variables do not depend on `order`, and no pair is left out. A term of 5 to 8 variables that is not kept is
+    projected on coarse spans, one of more on those of single variables. Every solution has a ridge of 0.5/(N p) on the
+    coefficients of a span of p columns (specification, section 3), N the number of rows that the weights are worth:
+    their sum if all are whole numbers, which count repetitions, else (sum w)²/(sum w²). Components are orthogonal to
+    the spans below up to that ridge: at 1,500 rows less than 2e-5 of the variance of f lies in them.
 
     With `measure="product"` (specification 4) components follow from the boxes of the leaves, without spans: a leaf of
     value c adds to f_u c times the product of 1_j(x_j) - p_j over the variables of u and of p_j over the others on its
@@ -205,9 +207,14 @@ class TreeHDMR(BaseHDMR):
 
         Warns
         -----
-        scipy.linalg.LinAlgWarning
-            If tree columns are linearly dependent on these rows: once, with the numerical rank.
-        UserWarning
+        RankWarning
+            If tree columns are linearly dependent on these rows, for `basis="trees"`: once, with the numerical rank.
+        ConcurvityWarning
+            If what a variable does can be written in others to a share above .93: once, with their names. All shares
+            are in ``decomposition_.concurvity``.
+        ResidualWarning
+            If the components leave over more than a tenth of the output's variance: once, with what would lower it.
+        ConstantWarning
             If the output is constant.
         """
         with self._whole():
@@ -272,8 +279,21 @@ class TreeHDMR(BaseHDMR):
             data=Deviations.of(np.column_stack(targets), weights) if self.normalise == "data" else None,
             sample=Sample.of(X, weights),
             of_rows=self.measure == "empirical",
+            remedy=lambda: self._remedy(dictionary),
         )
         self.alpha_ = None if not ridge else chosen[0] if one else np.array(chosen)
+
+    def _remedy(self, dictionary: Dictionary) -> str:
+        """Return what lowers the residual."""
+        largest = max((len(group.subspace) for forest in self.forests_ for group in forest.groups), default=0)
+        remedies = []
+        if self.order is not None and largest > self.order:
+            remedies.append(f"a higher `order` (trees depend on up to {largest} variables)")
+        if self.interactions is not None:
+            remedies.append("more `interactions`")
+        if isinstance(dictionary, SpanDictionary) and self.smooth:
+            remedies.append("`smooth=False`, which keeps the steps of the trees in the components,")
+        return " or ".join(remedies)
 
     def _sorting(self, *, ridge: bool) -> Sorting:
         """Return how trees are sorted into subspaces: what `bench accuracy` shows to be the better for each mode."""

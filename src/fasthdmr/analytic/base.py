@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from math import isfinite
@@ -15,6 +14,7 @@ from sklearn.utils import check_scalar
 
 from fasthdmr._numbers import as_floats
 from fasthdmr._validation import check_names, check_rows
+from fasthdmr._warnings import ConstantWarning, warn
 from fasthdmr.decomposition import Component
 from fasthdmr.dictionary import Subspace, as_subspace, as_variables, check_width
 from fasthdmr.sensitivity import Sensitivity
@@ -244,4 +244,4 @@ def draw(law: Any, N: int, n: int, random_state: Any) -> Floats:
 
 def warn_constant(model: AnalyticModel) -> None:
     """Tell that indices are 0 because there is no variance to divide by."""
-    warnings.warn(f"This {type(model).__name__} is constant: its indices are 0.", UserWarning, stacklevel=3)
+    warn(f"This {type(model).__name__} is constant: its indices are 0.", ConstantWarning)

@@ -126,7 +126,7 @@ class GaussianQuadratic(AnalyticModel):
 
         Warns
         -----
-        UserWarning
+        ConstantWarning
             If f is constant: its indices are 0.
         """
         V = self.variance

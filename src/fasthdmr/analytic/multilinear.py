@@ -119,7 +119,7 @@ class MultilinearModel(AnalyticModel):
 
         Warns
         -----
-        UserWarning
+        ConstantWarning
             If f is constant: its indices are 0.
         """
         subspaces = self.subspaces

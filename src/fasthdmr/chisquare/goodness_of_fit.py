@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fasthdmr._warnings import FastHDMRWarning, warn
 from fasthdmr.chisquare.binomial import binomial_pvalues
 from fasthdmr.chisquare.exact_moments import Inverse, moments_of
 from fasthdmr.chisquare.laws import TOLERANCE, Constant, Law, Simulated, law_of_chi2, law_of_hdmr
@@ -190,11 +190,10 @@ def null_laws(
     if not (poor or poor_hdmr):
         return best.law, best_hdmr.law
     if p is None:
-        warnings.warn(
+        warn(
             f"No law is within {TOLERANCE:.0%} of its p-values for n = {n}, k = {inverse.k}; the nearest is taken. "
             "Give the probabilities of all categories, and it is simulated.",
-            UserWarning,
-            stacklevel=3,
+            FastHDMRWarning,
         )
         return best.law, best_hdmr.law
     simulated = _simulated(p, n, random_state, n_jobs)
