@@ -55,7 +55,7 @@ class HDMR(BaseHDMR):
         rows and with memory.
     basis : "spline" or "bins"
     degree : int
-        Of the splines, 0 to 3.
+        Of the splines, 0 to 3. Splines of a skewed variable are those of its normal scores.
     n_splines : int, tuple of int or None
         Splines (or bins) of a variable, in spans of order 1, 2, …; None: `fasthdmr.spans.default_size`.
     normalise : "output" or "data"
@@ -74,6 +74,9 @@ class HDMR(BaseHDMR):
     Notes
     -----
     Specification, sections 3 and 4. Components depend on `order`: the projection is joint.
+
+    Where two variables take no values together, their component is unknown. There it is evaluated at the nearest place
+    with rows (`fasthdmr.support.Support`); other components are evaluated at the row as it is.
 
     Examples
     --------
