@@ -55,7 +55,7 @@ class HDMR(BaseHDMR):
         rows and with memory.
     basis : "spline" or "bins"
     degree : int
-        Of the splines, 0 to 3.
+        Of the splines, 0 to 3. Splines of a skewed variable are those of its normal scores.
     n_splines : int, tuple of int or None
         Splines (or bins) of a variable, in spans of order 1, 2, …; None: `fasthdmr.spans.default_size`.
     normalise : "output" or "data"
@@ -78,6 +78,9 @@ class HDMR(BaseHDMR):
     Specification, sections 3 and 4. Components depend on `order`: the projection is joint, with a ridge of c/(N p) on
     the coefficients of a span of p columns. c is at least 0.5, and more where that lowers the generalised
     cross-validation (degrees of freedom counted 1.5 times, summed over outputs). Of up to 3,000 rows all pairs are in.
+
+    Where two variables take no values together, their component is unknown. There it is evaluated at the nearest place
+    with rows (`fasthdmr.support.Support`); other components are evaluated at the row as it is.
 
     Examples
     --------

@@ -54,14 +54,15 @@ class TreeHDMR(BaseHDMR):
         The spans that components are orthogonal to: B-splines and their tensor products; indicators of quantile bins;
         or the tree columns themselves, as in the paper (see Notes).
     degree : int
-        Of the splines, 0 to 3.
+        Of the splines, 0 to 3. Splines of a skewed variable are those of its normal scores.
     n_splines : int, tuple of int or None
         Splines (or bins) of a variable, in spans of order 1, 2, …; None: `fasthdmr.spans.default_size`, and for single
         variables more of them where that lowers the generalised cross-validation of an additive fit by a tenth, as
         oscillating effects do (`fasthdmr.span_sizes`). Variables with no more distinct values than that get one column
         a value.
     smooth : bool
-        True: a component holds what its spans and those below hold; the model's roughness is in the residual. False:
+        True: a component holds what its spans and those below hold; the model's roughness is in the residual. Where
+        two variables take no values together, their component is that of the nearest place with rows. False:
         all of the model's detail stays in the components, which are orthogonal to the spans below, but not to steps in
         fewer variables. Trees are then sorted by node; else those of at most two variables are kept whole. (For splines
         and bins.)
