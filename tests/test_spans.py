@@ -223,7 +223,7 @@ def test_a_joint_projection_is_purified(order, weighted):
     X, f, basis = case(0, order=order)
     weights = np.random.default_rng(1).uniform(0.5, 2, size=len(X)) if weighted else None
     w = np.ones(len(X)) if weights is None else weights
-    (solution,) = solve_values(X, weights, basis, f[:, None].copy(), n_threads=1)
+    (solution,), _ = solve_values(X, weights, basis, f[:, None].copy(), n_threads=1)
     spans = reference.columns(basis, X)
     weights_of = csc_array(solution.weights[[0, *range(2, solution.weights.shape[0])]])
     values = evaluate(basis, X, weights_of)
@@ -242,9 +242,9 @@ def test_a_joint_projection_is_purified(order, weighted):
 
 def test_results_do_not_depend_on_threads():
     X, f, basis = case(2, n_rows=3000)
-    (one,) = solve_values(X, None, basis, f[:, None].copy(), n_threads=1)
+    (one,), _ = solve_values(X, None, basis, f[:, None].copy(), n_threads=1)
     for threads in (2, 3):
-        (other,) = solve_values(X, None, basis, f[:, None].copy(), n_threads=threads)
+        (other,), _ = solve_values(X, None, basis, f[:, None].copy(), n_threads=threads)
         assert np.array_equal(one.weights.data, other.weights.data)
         assert np.array_equal(one.variance, other.variance)
         assert np.array_equal(evaluate(basis, X, identity(basis)), evaluate(basis, X, identity(basis), threads))
@@ -254,7 +254,7 @@ def test_equal_variables_share_equally():
     x = np.random.default_rng(3).normal(size=500)
     X = np.column_stack([x, x])
     basis = make_basis(X, None, [(0,), (1,)], (8,), degree=3)
-    (solution,) = solve_values(X, None, basis, np.sin(x)[:, None].copy(), n_threads=1)
+    (solution,), _ = solve_values(X, None, basis, np.sin(x)[:, None].copy(), n_threads=1)
     values = evaluate(basis, X, csc_array(solution.weights[[0, *range(2, solution.weights.shape[0])]]))
     assert_close(values[:, 0], values[:, 1], 1e-9)
     assert np.var(values.sum(axis=1) - np.sin(x)) < 1e-3 * np.var(np.sin(x))
