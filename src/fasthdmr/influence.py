@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr.dictionary import Subspace
-from fasthdmr.spans import Profile, closure, default_size, informative_rows
+from fasthdmr.spans import Profile, axis_columns, closure, default_size, informative_rows
 
 Floats = NDArray[np.float64]
 
