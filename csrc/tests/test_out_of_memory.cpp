@@ -234,12 +234,13 @@ TEST(spans_and_their_hierarchy) {
     });
     const SpanGram gram = products(pairs_inside(c.spans));
     const auto project = [&] {
-        const std::vector<char> none(targets.terms(), 0);
+        RightSides right{{}, 1};
+        for (const Values& products : sums.with_columns) right.of_term.push_back(products.data());
         const SpanGram nothing = products({});
-        return add_up(c.spans, sums,
-                      project_terms(nothing, c.x.table(), c.weight.data(), sums, none, 0.01, kThreads));
+        const auto solutions = solve_terms(nothing, c.x.table(), c.weight.data(), sums, right, 0.01, kThreads);
+        return add_up(c.spans, sums, solutions, 1);
     };
-    try_failures("project_terms", [&] {
+    try_failures("solve_terms", [&] {
         const Buffer<double> total = project();
         return Values(total.begin(), total.end());
     });
