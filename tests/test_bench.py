@@ -253,6 +253,7 @@ def test_the_tables_of_the_rivals(monkeypatch):
     assert next(line for line in text.splitlines() if line.startswith("ours")).endswith(("OK", "ABOVE"))
 
 
+@pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")  # of few, deep trees
 def test_the_tables_of_the_spans(sample, monkeypatch, capsys):
     monkeypatch.setattr(spans, "california", lambda: (*sample, ()))
     few = lambda X, y, n_trees, **options: models.boosted(X, y, n_trees=10, **options)  # noqa: E731
