@@ -315,7 +315,7 @@ def test_missing_packages_name_the_extra(module, folder, capsys, monkeypatch):
 
 def test_demo(folder, capsys):
     status, out, err = run(capsys, "demo")
-    assert (status, err) == (0, "")
+    assert status == 0 and err.count("\n") <= 1 and "Concurvity" in err  # serum measures that nearly repeat each other
     assert "bmi" in out and "of the model's variance" in out and "matter most" in out
     names = ["components.png", "indices.csv", "indices.json", "indices.png", "interactions.png"]
     assert sorted(path.name for path in (folder / "fasthdmr-demo").iterdir()) == names

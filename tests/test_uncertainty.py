@@ -15,6 +15,9 @@ from fasthdmr.sensitivity import Sensitivity
 from fasthdmr.span_fit import RIDGE
 from fasthdmr.uncertainty import NORMAL_95, Uncertainty
 
+# Low orders and dependent variables are meant.
+pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning", "ignore::fasthdmr.ConcurvityWarning")
+
 NAMES = ("Sa", "Sb", "S", "ST", "R")
 DIFFERENCES = "the reference is a difference quotient"
 

@@ -95,7 +95,7 @@ def test_concurvity_is_the_r_squared_of_an_additive_fit():
 def test_concurvity_of_copies_and_of_several_outputs():
     X = np.random.default_rng(0).normal(size=(400, 3))
     X[:, 1] = X[:, 0]
-    with pytest.warns(fasthdmr.ConcurvityWarning, match=r"what x0 does can be written in x1 to 1; what x1 does"):
+    with pytest.warns(fasthdmr.ConcurvityWarning, match=r"what x. does can be written in x. to 1; what x. does"):
         hdmr = HDMR(lambda X: X[:, :2].sum(axis=1), order=1).fit(X)
     assert hdmr.decomposition_.concurvity[:2].min() > 0.999
     with pytest.warns(fasthdmr.ConcurvityWarning) as record:

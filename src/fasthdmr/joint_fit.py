@@ -120,7 +120,7 @@ def _least_of(criterion: Callable[[float], float], least: float) -> float:
     factor, best = least, criterion(least)
     while factor < _LARGEST_FACTOR and (value := criterion(4 * factor)) < best:
         factor, best = 4 * factor, value
-    beside = [f for f in (factor / 2, factor * 2) if f > least]
+    beside = [f for f in (factor / 2, factor * 2) if least < f <= _LARGEST_FACTOR]
     return min([factor, *beside], key=lambda f: best if f == factor else criterion(f))
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fasthdmr._optional import require
 from fasthdmr._orders import is_real, order_reaching
-from fasthdmr._tables import Table, cells, format_rows
+from fasthdmr._tables import Table, cells, format_rows, plus_minus
 from fasthdmr._validation import check_kind
 from fasthdmr._warnings import ResidualWarning, warn
 from fasthdmr.fidelity import Fidelity
@@ -395,7 +395,8 @@ class Sensitivity:
         if hidden:
             text += f"\n({hidden} weaker subspaces not shown, included in the sums)"
         if conf is not None and np.any(np.abs(self.Sa) < _SMALL):
-            text += f"\n(±: 95 %, the model being given. Chance makes indices below {_SMALL:g} too large, beside ±.)"
+            sign = plus_minus()
+            text += f"\n({sign}: 95 %, the model being given. Chance makes indices below {_SMALL:g} too large, beside {sign}.)"
         return text
 
     def _fidelity_line(self, output: int) -> str:

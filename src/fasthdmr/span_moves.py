@@ -53,7 +53,7 @@ def moves_of_values(columns: SpanColumns, residual: Floats, regression: Regressi
     block = np.repeat(np.arange(columns.n_blocks), len(columns.mass) // columns.n_blocks)
     chosen = (block[:, None] == np.arange(columns.n_blocks)) - columns.share
     moves, gram = _regress(columns, (residual[:, :, None] * chosen[:, None, :]).reshape(len(residual), -1), regression)
-    return moves.reshape(len(moves), -1, columns.n_blocks), gram
+    return moves.reshape(len(moves), residual.shape[1], columns.n_blocks), gram
 
 
 def leverages(columns: SpanColumns, regression: Regression) -> Floats:

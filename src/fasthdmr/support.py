@@ -37,28 +37,28 @@ class Support:
     Attributes
     ----------
     basis : Basis
-    nearest : dict of (int, int) to ndarray of int
-        For the pairs with cells that have no rows: of each cell the one that it is moved to.
+    nearest : dict of int to ndarray of int
+        For the spans of pairs with cells that have no rows, by number: of each cell the one that it is moved to.
     """
 
     basis: Basis
-    nearest: dict[Subspace, NDArray[Any]]
+    nearest: dict[int, NDArray[Any]]
 
     @classmethod
     def of(cls, X: NDArray[Any], weights: Floats | None, basis: Basis) -> Support:
         """Look which cells hold rows with weight."""
-        pairs = [u for u in basis.subspaces if len(u) == 2]
+        pairs = {s: u for s, u in enumerate(basis.subspaces) if len(u) == 2}
         found = cls(basis, {})
         cells = found._cells
-        holds = {u: np.zeros(cells[u[0]].count * cells[u[1]].count, dtype=bool) for u in pairs}
+        holds = {s: np.zeros(cells[i].count * cells[j].count, dtype=bool) for s, (i, j) in pairs.items()}
         rows = X if weights is None else X[weights > 0]
         for part in steps(len(rows), max(len(cells), 1), _STEP):
             codes = {j: own.codes(rows[part, j]) for j, own in cells.items()}
-            for i, j in pairs:
-                holds[i, j][codes[i] * cells[j].count + codes[j]] = True
-        for (i, j), full in holds.items():
-            if not full.all():
-                found.nearest[i, j] = _nearest(full.reshape(cells[i].count, cells[j].count))
+            for s, (i, j) in pairs.items():
+                holds[s][codes[i] * cells[j].count + codes[j]] = True
+        for s, (i, j) in pairs.items():
+            if not holds[s].all():
+                found.nearest[s] = _nearest(holds[s].reshape(cells[i].count, cells[j].count))
         return found
 
     @cached_property
@@ -89,13 +89,14 @@ class Support:
             The rows that are moved.
         change : ndarray of shape (M,)
         """
-        wanted = [(c, u) for c, u in enumerate(subspaces) if u in self.nearest]
+        nearest_of = {self.basis.subspaces[s]: nearest for s, nearest in self.nearest.items()}
+        wanted = [(c, u) for c, u in enumerate(subspaces) if u in nearest_of]
         variables = sorted({j for _, u in wanted for j in u})
         for part in steps(len(rows), max(len(variables), 1), _STEP):
             values = {j: np.asarray(rows[part, j], dtype=np.float64) for j in variables}
             codes = {j: self._cells[j].codes(values[j]) for j in variables}
             for c, (i, j) in wanted:
-                count, nearest = self._cells[j].count, self.nearest[i, j]
+                count, nearest = self._cells[j].count, nearest_of[i, j]
                 code = codes[i] * count + codes[j]
                 moved = np.flatnonzero((nearest != np.arange(len(nearest)))[code])
                 if len(moved) == 0:
