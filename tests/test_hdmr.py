@@ -19,7 +19,7 @@ from fasthdmr import HDMR
 from fasthdmr.datasets import make_bilinear_gaussian, make_ishigami
 
 # Trees are rougher here, and deeper, than the components.
-pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning", "ignore::fasthdmr.ConcurvityWarning")
 
 X, y = make_ishigami(3000, random_state=0)
 NEW = make_ishigami(500, random_state=1)[0]

@@ -396,7 +396,8 @@ class Sensitivity:
             text += f"\n({hidden} weaker subspaces not shown, included in the sums)"
         if conf is not None and np.any(np.abs(self.Sa) < _SMALL):
             sign = plus_minus()
-            text += f"\n({sign}: 95 %, the model being given. Chance makes indices below {_SMALL:g} too large, beside {sign}.)"
+            chance = f"Chance makes indices below {_SMALL:g} too large, beside {sign}."
+            text += f"\n({sign}: 95 %, the model being given. {chance})"
         return text
 
     def _fidelity_line(self, output: int) -> str:
