@@ -132,7 +132,7 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         --------
         >>> import fasthdmr
         >>> X, y = fasthdmr.datasets.make_ishigami(500, random_state=0)
-        >>> hdmr = fasthdmr.TreeHDMR(random_state=0).fit(X, y)
+        >>> hdmr = fasthdmr.TreeHDMR(smooth=False, random_state=0).fit(X, y)
         >>> explanation = hdmr.explain(X[0])
         >>> total = explanation.intercept + explanation.contributions.sum() + explanation.residual
         >>> bool(abs(total - explanation.output) < 1e-12)

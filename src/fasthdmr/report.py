@@ -88,7 +88,7 @@ def render(
     --------
     >>> import fasthdmr
     >>> X, y = fasthdmr.datasets.make_ishigami(200, random_state=0)
-    >>> hdmr = fasthdmr.TreeHDMR(random_state=0).fit(X, y)
+    >>> hdmr = fasthdmr.TreeHDMR(smooth=False, random_state=0).fit(X, y)
     >>> page = render(hdmr, "Ishigami & co", facts={"Rows": 200}, options={"order": 2}, warnings=list)
     >>> "<h1>Ishigami &amp; co</h1>" in page
     True

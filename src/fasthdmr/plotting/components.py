@@ -61,7 +61,7 @@ class ComponentDisplay:
     --------
     >>> import fasthdmr
     >>> X, y = fasthdmr.datasets.make_ishigami(200, random_state=0)
-    >>> hdmr = fasthdmr.TreeHDMR(random_state=0).fit(X, y)
+    >>> hdmr = fasthdmr.TreeHDMR(smooth=False, random_state=0).fit(X, y)
     >>> display = fasthdmr.plotting.ComponentDisplay.from_estimator(hdmr, ["x0", ("x0", "x2")])
     >>> [axes.get_xlabel() for axes in display.axes_]
     ['x0', 'x0']

@@ -44,7 +44,7 @@ class WaterfallDisplay:
     --------
     >>> import fasthdmr
     >>> X, y = fasthdmr.datasets.make_ishigami(200, random_state=0)
-    >>> hdmr = fasthdmr.TreeHDMR(random_state=0).fit(X, y)
+    >>> hdmr = fasthdmr.TreeHDMR(smooth=False, random_state=0).fit(X, y)
     >>> display = fasthdmr.plotting.WaterfallDisplay.from_estimator(hdmr, X[0])
     >>> display.axes_[0].get_xlabel()
     'output of the model'
