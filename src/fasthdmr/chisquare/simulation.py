@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
+from queue import SimpleQueue
 from threading import Event, Thread
 from typing import Any, TypeVar
 
@@ -109,15 +111,42 @@ def simulate(
     if threads == 1:
         parts = list(shown(map(chunk, seeds, sizes)))
     else:
-        with ThreadPoolExecutor(threads) as pool:
-            try:
-                parts = list(shown(pool.map(chunk, seeds, sizes)))
-            except BaseException:  # Ctrl-C, for one: the pool waits for what it has begun
-                stop.set()
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+        try:
+            found = dict(shown(_on_threads(lambda k: chunk(seeds[k], sizes[k]), len(sizes), threads, stop)))
+        finally:
+            stop.set()  # Ctrl-C may come between two results
+        parts = [found[k] for k in range(len(sizes))]
     chi2, hdmr = np.concatenate(parts, axis=1)
     return Simulation(chi2, hdmr)
+
+
+def _on_threads(work: Callable[[int], T], count: int, threads: int, stop: Event) -> Iterator[tuple[int, T]]:
+    """Yield k and work(k) for all k below count, as they are done; the threads end when `stop` is set.
+
+    Not an executor of the standard library: Ctrl-C that comes while it holds a lock leaves its threads waiting for
+    ever. A SimpleQueue holds none.
+    """
+    left, done = deque(range(count)), SimpleQueue[tuple[int, T | BaseException]]()
+
+    def run() -> None:
+        while not stop.is_set():
+            try:
+                k = left.popleft()
+            except IndexError:
+                return
+            try:
+                done.put((k, work(k)))
+            except BaseException as error:
+                done.put((k, error))
+
+    workers = [Thread(target=run, daemon=True) for _ in range(threads)]
+    for worker in workers:
+        worker.start()
+    for _ in range(count):
+        k, result = done.get()
+        if isinstance(result, BaseException):
+            raise result
+        yield k, result
 
 
 def cost_of_run(n: int, k: int) -> int:
