@@ -11,7 +11,7 @@ from scipy.sparse import csc_array
 from scipy.stats import norm
 from tolerance import assert_close
 
-from fasthdmr import _core, spans
+from fasthdmr import _core, joint_fit, spans
 from fasthdmr.joint_fit import Dual, Primal
 from fasthdmr.span_fit import RIDGE, solve_values
 from fasthdmr.spans import (
@@ -215,6 +215,14 @@ def test_ridge_regression_through_columns_and_through_rows(factor, weighted):
         assert_close(left[0], expected[0], 1e-8, reason="normal equations")
         assert_close(spent, expected[1], 1e-8, reason="normal equations")
         assert_close(system.coefficients(factor)[:, 0], expected[2], 1e-7, reason="normal equations")
+
+
+def test_the_weight_of_the_ridge_is_found_where_small_ones_spend_the_rows():
+    """The criterion is infinite for a while, then falls and rises; or it rises from the least on."""
+    found = joint_fit._least_of(lambda c: np.inf if c < 100 else 1 + np.log(c / 1000) ** 2, 0.5)
+    assert 500 <= found <= 2000
+    assert joint_fit._least_of(lambda c: c, 0.5) == 0.5
+    assert joint_fit._least_of(lambda c: np.inf, 0.5) > 1000
 
 
 @pytest.mark.parametrize("weighted", [False, True])

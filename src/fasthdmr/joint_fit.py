@@ -85,8 +85,8 @@ def fit_jointly(
     def criterion(factor: float) -> float:
         left, spent = system.fit(factor)
         freedom[factor] = spent
-        share = max(1 - _INFLATION * (1 + spent) / n_effective, 1e-3)
-        return float(np.sum(left[usable] / variance[usable]) / share**2)
+        share = 1 - _INFLATION * (1 + spent) / n_effective
+        return float(np.sum(left[usable] / variance[usable]) / share**2) if share > 0 else np.inf
 
     factor = _least_of(criterion, least)
     coefficients = np.zeros((basis.core.n_columns, values.shape[1]), order="F")
@@ -116,12 +116,22 @@ def joint_system(
 
 
 def _least_of(criterion: Callable[[float], float], least: float) -> float:
-    """Return the factor of the least criterion among doublings of the least factor: it falls, then rises."""
-    factor, best = least, criterion(least)
-    while factor < _LARGEST_FACTOR and (value := criterion(4 * factor)) < best:
-        factor, best = 4 * factor, value
-    beside = [f for f in (factor / 2, factor * 2) if least < f <= _LARGEST_FACTOR]
-    return min([factor, *beside], key=lambda f: best if f == factor else criterion(f))
+    """Return the factor of the least criterion among doublings of the least factor.
+
+    It is infinite where a fit spends the rows, which may go on for a while; then it falls, and rises.
+    """
+    found = {least: criterion(least)}
+
+    def best() -> float:
+        return min(found, key=lambda f: (found[f], f if np.isfinite(found[f]) else -f))
+
+    factor = least
+    while 4 * factor <= _LARGEST_FACTOR and not (np.isfinite(found[best()]) and factor >= 16 * best()):
+        factor *= 4
+        found[factor] = criterion(factor)
+    middle = best()
+    found |= {f: criterion(f) for f in (middle / 2, middle * 2) if least < f <= _LARGEST_FACTOR}
+    return best()
 
 
 class Primal:
