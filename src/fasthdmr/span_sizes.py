@@ -31,6 +31,7 @@ def rows_for_sizes(n_rows: int) -> slice:
     return slice(None, None, max(1, n_rows // SIZED_ROWS))
 
 
+@one_blas_thread()  # sums must not depend on threads
 def main_sizes(
     X: NDArray[Any],
     weights: Floats | None,
@@ -63,19 +64,6 @@ def main_sizes(
     dict of int to int
         Sizes of the variables that get more splines than the rule's.
     """
-    with one_blas_thread():  # sums must not depend on threads
-        return _main_sizes(X, weights, values, variables, rule, degree, ridge)
-
-
-def _main_sizes(
-    X: NDArray[Any],
-    weights: Floats | None,
-    values: Floats,
-    variables: list[int],
-    rule: int,
-    degree: int,
-    ridge: float,
-) -> dict[int, int]:
     if weights is not None:
         X, values, weights = X[weights > 0], values[weights > 0], weights[weights > 0]
     share = np.full(len(X), 1 / len(X)) if weights is None else weights / weights.sum()
