@@ -5,7 +5,7 @@ import pytest
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 
 from fasthdmr import HDMR, TreeHDMR
-from fasthdmr.span_fit import TreeOutput, solve_trees
+from fasthdmr.span_fit import Regression, TreeOutput, effective_rows, solve_trees
 from fasthdmr.spans import axis_columns
 
 pytestmark = pytest.mark.filterwarnings(
@@ -33,7 +33,8 @@ def unused_by_refits(hdmr, X, weights=None, each=None):
     for i in range(len(X)):
         less = w.copy()
         less[i] -= 1
-        (refit,) = solve_trees(X, less, dictionary.basis, [output], smooth=hdmr.smooth, n_threads=1)
+        regression = Regression(effective_rows(len(X), less), smooth=hdmr.smooth)
+        (refit,) = solve_trees(X, less, dictionary.basis, [output], regression, n_threads=1)
         components = dictionary.evaluate(X[i : i + 1], 0, refit.weights, 1)
         missed.append(f[i] - refit.constant - components.sum())
     return 1 - np.average(np.square(missed), weights=w) / np.average((f - np.average(f, weights=w)) ** 2, weights=w)

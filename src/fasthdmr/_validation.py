@@ -21,8 +21,8 @@ _SHOWN = 5  # names listed in an error, as in scikit-learn
 _UNNAMED = re.compile(r"x\d+")  # names that we give to variables that have none
 
 
-def check_kind(kind: object, kinds: Sequence[str]) -> None:
-    """Refuse a parameter `kind` that is none of those there are, in scikit-learn's words.
+def check_kind(kind: object, kinds: Sequence[str], *, name: str = "kind") -> None:
+    """Refuse a parameter, `kind` or another, that is none of the words there are, in scikit-learn's words.
 
     Raises
     ------
@@ -33,9 +33,9 @@ def check_kind(kind: object, kinds: Sequence[str]) -> None:
     --------
     >>> check_kind("map", ["map", "surface"])
     """
-    if kind not in kinds:
+    if not isinstance(kind, str) or kind not in kinds:
         among = "{" + ", ".join(map(repr, kinds)) + "}"
-        raise ValueError(f"The 'kind' parameter must be a str among {among}. Got {kind!r} instead.")
+        raise ValueError(f"The {name!r} parameter must be a str among {among}. Got {kind!r} instead.")
 
 
 def suggests_parameters(init: Callable[P, None]) -> Callable[P, None]:

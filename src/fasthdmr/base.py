@@ -16,8 +16,9 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from fasthdmr._numbers import as_floats, check_numbers
 from fasthdmr._scale import CONSTANT, Deviations, check_size
 from fasthdmr._threads import n_threads
-from fasthdmr._validation import check_names
+from fasthdmr._validation import check_kind, check_names
 from fasthdmr._weights import check_weights
+from fasthdmr.bootstrap import KINDS
 from fasthdmr.decomposition import Component, Decomposition
 from fasthdmr.dictionary import Subspace, as_subspace, as_variables
 from fasthdmr.explanation import Explanation, as_row, explain
@@ -231,6 +232,7 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
     def _check_kept(self) -> None:
         """Check the parameters that all estimators have."""
         order, normalise = self.order, self.normalise
+        check_kind(self.ci, list(KINDS), name="ci")
         if normalise not in ("output", "data"):
             raise ValueError(f"normalise must be 'output' or 'data', got {normalise!r}.")
         if order is not None and (not isinstance(order, int | np.integer) or order < 1):

@@ -13,11 +13,12 @@ from scipy.sparse import csc_array, eye_array
 from fasthdmr._scale import Deviations, in_units, power_of_two
 from fasthdmr._validation import take_columns
 from fasthdmr._warnings import ConstantWarning, ResidualWarning, warn
+from fasthdmr.bootstrap import KINDS
 from fasthdmr.concurvity import concurvity
 from fasthdmr.dictionary import ArrayDictionary, Dictionary, ExtendedDictionary, Subspace, TreeDictionary
 from fasthdmr.fidelity import Fidelity
 from fasthdmr.fourier import FourierSeries, project
-from fasthdmr.hierarchy import Solution
+from fasthdmr.hierarchy import Solution, indices_of
 from fasthdmr.sample import Sample
 from fasthdmr.sensitivity import Sensitivity
 from fasthdmr.span_fit import SpanDictionary
@@ -366,7 +367,7 @@ def assemble(
     output_names: tuple[str, ...] | None,
     data: Deviations | None = None,
     sample: Sample | None = None,
-    of_rows: bool = True,
+    ci: str | None = "jackknife",
     remedy: Callable[[], str] | None = None,
 ) -> Decomposition:
     """Put the solutions of all outputs together, and work out the indices of spec 2.
@@ -381,8 +382,9 @@ def assemble(
     data : Deviations or None
         Whose variances the indices are divided by, if not by that of each output.
     sample : Sample or None
-    of_rows : bool
-        Whether the measure is that of the rows, so that the sample tells how uncertain the indices are.
+    ci : str or None
+        Which of `fasthdmr.bootstrap.KINDS` intervals are; None: the measure is not that of the rows, and they tell
+        nothing.
     remedy : callable or None
         Says what lowers the residual, if it is large; None where that is no fault.
 
@@ -403,25 +405,20 @@ def assemble(
     _warn_of_constants([s.is_constant for s in solutions], "The output of the black box", output_names)
     if data is not None:
         _warn_of_constants(data.is_constant & [not s.is_constant for s in solutions], "y", output_names)
-    structural, overall, residual, reported, divisors, left = [], [], [], [], [], []
-    for k, solution in enumerate(solutions):
-        divisor = _divisor(solution, data, k)
-        scale = 0.0 if divisor == 0 else 1 / divisor
-        number = {u: c for c, u in enumerate(solution.subspaces)}
-        position = [number.get(u) for u in subspaces]
-        structural.append([0.0 if c is None else scale * solution.variance[c] for c in position])
-        overall.append([0.0 if c is None else scale * solution.covariance[c] for c in position])
+    divisors = [_divisor(solution, data, k) for k, solution in enumerate(solutions)]
+    Sa, S = indices_of(solutions, subspaces, divisors)
+    residual, reported, left = [], [], []
+    for solution, divisor in zip(solutions, divisors, strict=True):
         rest = solution.total - solution.covariance[is_kept(solution, subspaces)].sum()
-        residual.append(scale * rest)
+        residual.append(0.0 if divisor == 0 else 1 / divisor * rest)
         left.append(0.0 if solution.is_constant else rest / solution.total)
-        divisors.append(divisor)
         reported.append(in_units(divisor, solution.scale))
     _warn_of_residual(left, remedy, output_names)
     one = output_names is None
     sensitivity = Sensitivity(
         subspaces,
-        np.array(structural).T[:, 0] if one else np.array(structural).T,
-        np.array(overall).T[:, 0] if one else np.array(overall).T,
+        Sa[:, 0] if one else Sa,
+        S[:, 0] if one else S,
         residual[0] if one else np.array(residual),
         reported[0] if one else np.array(reported),
         feature_names,
@@ -432,9 +429,9 @@ def assemble(
     if all(s.projection is not None for s in solutions) and sample is not None:
         sensitivity = replace(sensitivity, fidelity=Fidelity(result))
         result = replace(result, sensitivity=sensitivity)
-    if sample is None or not of_rows or not np.isfinite(sample.n_effective):
+    if sample is None or ci is None or not np.isfinite(sample.n_effective):
         return result
-    uncertainty = Uncertainty(result, sample, None if data is None else np.array(divisors))
+    uncertainty = KINDS[ci](result, sample, None if data is None else np.array(divisors))
     return replace(result, sensitivity=replace(sensitivity, uncertainty=uncertainty))
 
 

@@ -60,6 +60,9 @@ class HDMR(BaseHDMR):
         Splines (or bins) of a variable, in spans of order 1, 2, …; None: `fasthdmr.spans.default_size`.
     normalise : "output" or "data"
         Whether indices are divided by the variance of the model's output or of y.
+    ci : "jackknife" or "bootstrap"
+        What intervals and standard errors come from, when first asked for: derivatives, or 200 solutions on rows drawn
+        with replacement, which take longer (`fasthdmr.bootstrap`).
     n_jobs : int or None
         Threads; None means 1. Results do not depend on it.
     verbose : int
@@ -105,6 +108,7 @@ class HDMR(BaseHDMR):
         degree: int = 3,
         n_splines: Any = None,
         normalise: str = "output",
+        ci: str = "jackknife",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -115,6 +119,7 @@ class HDMR(BaseHDMR):
         self.degree = degree
         self.n_splines = n_splines
         self.normalise = normalise
+        self.ci = ci
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -191,6 +196,7 @@ class HDMR(BaseHDMR):
             output_names=None if one else tuple(f"y{k}" for k in range(values.shape[1])),
             data=Deviations.of(y.reshape(len(y), -1), weights) if self.normalise == "data" else None,
             sample=Sample.of(X, weights, values),
+            ci=self.ci,
             remedy=None if output is None else lambda: self._remedy(X.shape[1]),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -108,6 +109,20 @@ class Solution:
         weights = self.weights @ kept.astype(np.float64)
         weights[0] += self.constant
         return csc_array(weights[:, None])
+
+
+def indices_of(
+    solutions: Sequence[Solution], subspaces: Sequence[Subspace], divisors: Sequence[float]
+) -> tuple[Floats, Floats]:
+    """Return Sa and S, each (C, K): shares of divisors in units of each output's scale², which are 0 for none."""
+    indices = np.zeros((2, len(subspaces), len(solutions)))
+    for k, (solution, divisor) in enumerate(zip(solutions, divisors, strict=True)):
+        scale = 0.0 if divisor == 0 else 1 / divisor
+        number = {u: c for c, u in enumerate(solution.subspaces)}
+        there = [c for c, u in enumerate(subspaces) if u in number]
+        own = [number[subspaces[c]] for c in there]
+        indices[:, there, k] = scale * np.array([solution.variance[own], solution.covariance[own]])
+    return indices[0], indices[1]
 
 
 def solve(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> Solution:

@@ -34,14 +34,14 @@ class JointFit:
     coefficients : ndarray of shape (columns, K)
     factor : float
         The weight c of the ridge.
-    projection : JointProjection
-        What leave-one-out residuals need of it.
+    projection : JointProjection or None
+        What leave-one-out residuals need of it; None where c was known.
     """
 
     gram: _core.SpanGram
     coefficients: Floats
     factor: float
-    projection: JointProjection
+    projection: JointProjection | None
 
 
 def fit_jointly(
@@ -53,6 +53,7 @@ def fit_jointly(
     n_effective: float,
     least: float,
     n_threads: int,
+    factor: float | None = None,
 ) -> JointFit:
     """Project values on all spans at once.
 
@@ -69,6 +70,8 @@ def fit_jointly(
     least : float
         The least c of the ridge c / (N p) on the coefficients of a span of p columns.
     n_threads : int
+    factor : float or None
+        c itself, where it is known already; None: the data choose it.
 
     Returns
     -------
@@ -88,10 +91,12 @@ def fit_jointly(
         share = 1 - _INFLATION * (1 + spent) / n_effective
         return float(np.sum(left[usable] / variance[usable]) / share**2) if share > 0 else np.inf
 
-    factor = _least_of(criterion, least)
+    if factor is None:
+        factor = _least_of(criterion, least)
     coefficients = np.zeros((basis.core.n_columns, values.shape[1]), order="F")
     coefficients[1:] = system.coefficients(factor)
-    return JointFit(gram, coefficients, factor, JointProjection(basis, factor, freedom[factor], n_effective))
+    projection = JointProjection(basis, factor, freedom[factor], n_effective) if freedom else None
+    return JointFit(gram, coefficients, factor, projection)
 
 
 def joint_system(

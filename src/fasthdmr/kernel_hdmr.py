@@ -47,6 +47,9 @@ class KernelHDMR(BaseHDMR):
         The rows, or the Gaussian law with these moments, exactly (for polynomials).
     normalise : "output" or "data"
         Whether indices are divided by the variance of the machine's output or of y.
+    ci : "jackknife" or "bootstrap"
+        What intervals and standard errors come from, when first asked for: derivatives, or 200 solutions on rows drawn
+        with replacement, which take longer (`fasthdmr.bootstrap`). A Gaussian law has neither.
 
     Attributes
     ----------
@@ -86,12 +89,19 @@ class KernelHDMR(BaseHDMR):
 
     @suggests_parameters
     def __init__(
-        self, estimator: Any, *, order: int | None = None, measure: Any = "empirical", normalise: str = "output"
+        self,
+        estimator: Any,
+        *,
+        order: int | None = None,
+        measure: Any = "empirical",
+        normalise: str = "output",
+        ci: str = "jackknife",
     ) -> None:
         self.estimator = estimator
         self.order = order
         self.measure = measure
         self.normalise = normalise
+        self.ci = ci
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Decompose the machine under the measure.
@@ -160,6 +170,7 @@ class KernelHDMR(BaseHDMR):
             output_names=tuple(f"y{k}" for k in range(len(betas))) if machine.several else None,
             data=data,
             sample=sample,
+            ci=self.ci,
             remedy=lambda: "a higher `order`",
         )
 

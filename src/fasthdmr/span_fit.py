@@ -84,6 +84,15 @@ class SpanDictionary(ExtendedDictionary):
         """Return the spans, which all outputs share."""
         return self.basis.core
 
+    def tree_outputs(self, solutions: Sequence[Solution]) -> list[TreeOutput]:
+        """Return the black boxes of solutions as the trees that they are made of."""
+        assert isinstance(self.given, TreeDictionary)
+        outputs = []
+        for columns, b, s in zip(self.given.columns, self.n_given, solutions, strict=True):
+            box = s.black_box.toarray()[: b + 1, 0]
+            outputs.append(TreeOutput(columns, float(box[0]), box[1:], s.scale))
+        return outputs
+
 
 @dataclass(frozen=True, eq=False)
 class TreeOutput:
@@ -181,8 +190,8 @@ def solve_trees(
     weights: Floats | None,
     basis: Basis,
     outputs: Sequence[TreeOutput],
+    regression: Regression,
     *,
-    smooth: bool,
     n_threads: int,
 ) -> list[Solution]:
     """Decompose tree ensembles: every term is projected inside its own subspace, then purified top-down.
@@ -194,15 +203,14 @@ def solve_trees(
     basis : Basis
         Its subspaces are those that are kept.
     outputs : sequence of TreeOutput
-    smooth : bool
-        Whether a component keeps only what its spans and those below hold of its own terms.
+    regression : Regression
     n_threads : int
 
     Returns
     -------
     list of Solution
     """
-    ridge = RIDGE / effective_rows(len(X), weights)
+    ridge, smooth = regression.ridge, regression.smooth
     span_of = {u: s for s, u in enumerate(basis.subspaces)}
     terms = [output.columns.subspaces for output in outputs]
     crossing = [output.scaled() for output in outputs]
@@ -234,7 +242,7 @@ def solve_trees(
         of_term = [(0, t) if t else (1, c) for t, c in zip(orders[k], coarse_orders[k], strict=True)]
         own_terms = by_term[first : first + len(of_term)]
         first += len(of_term)
-        projection = LocalProjection(bases, of_term, own_terms, ridge, effective_rows(len(X), weights))
+        projection = LocalProjection(bases, of_term, own_terms, ridge, regression.n_effective)
         black_box = output.black_box().toarray()[:, 0]
         own = [] if smooth else [(j, span_of[u]) for j, u in enumerate(output.subspaces) if u in span_of]
         solution = _solution(results[k], basis, black_box, own, 0.0, output.scale, projection)
@@ -301,14 +309,25 @@ def _project_coarsely(
 
 
 def solve_values(
-    X: NDArray[Any], weights: Floats | None, basis: Basis, values: Floats, *, n_threads: int
+    X: NDArray[Any],
+    weights: Floats | None,
+    basis: Basis,
+    values: Floats,
+    *,
+    regression: Regression | None = None,
+    n_threads: int,
 ) -> tuple[list[Solution], Regression]:
-    """Decompose functions given by their values at the rows, (N, K): joint projection, then the top-down pass."""
-    itself, n_effective = np.array([0.0, 1.0]), effective_rows(len(X), weights)
+    """Decompose functions given by their values at the rows, (N, K): joint projection, then the top-down pass.
+
+    Without a regression, the weight of the ridge follows the data.
+    """
+    itself = np.array([0.0, 1.0])
+    n_effective = effective_rows(len(X), weights) if regression is None else regression.n_effective
+    factor = None if regression is None else regression.factor
     deviations = Deviations.of(values, weights)
     with one_blas_thread():
         sums = _core.array_sums(basis.core, X, weight=weights, values=deviations.values, n_threads=n_threads)
-        fit = fit_jointly(X, weights, basis, deviations.values, sums, n_effective, RIDGE, n_threads)
+        fit = fit_jointly(X, weights, basis, deviations.values, sums, n_effective, RIDGE, n_threads, factor)
         regression = Regression(n_effective, factor=fit.factor)
         kept = [[-1] * len(basis.subspaces)] * values.shape[1]
         results = sums.top_down(fit.gram, fit.coefficients, kept, regression.ridge, n_threads)
@@ -327,7 +346,7 @@ def _solution(
     kept: Sequence[tuple[int, int]] | None,
     shift: float,
     scale: float,
-    projection: Projection,
+    projection: Projection | None,
 ) -> Solution:
     """Put a top-down pass of (f - shift) / scale together.
 

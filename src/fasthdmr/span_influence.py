@@ -25,7 +25,7 @@ from fasthdmr.dictionary import Subspace, TreeDictionary
 from fasthdmr.hierarchy import Solution
 from fasthdmr.influence import Curve
 from fasthdmr.span_columns import SpanColumns, random_blocks
-from fasthdmr.span_fit import SpanDictionary, TreeOutput
+from fasthdmr.span_fit import SpanDictionary
 from fasthdmr.span_moves import moves_of_terms, moves_of_values
 
 Floats = NDArray[np.float64]
@@ -127,10 +127,7 @@ class SpanInfluence:
         if is_joint:
             return moves_of_values(self.columns, self.f - sum(self.components.values()), dictionary.regression)
         assert isinstance(dictionary.given, TreeDictionary)
-        outputs = []
-        for columns, b, s in zip(dictionary.given.columns, dictionary.n_given, solutions, strict=True):
-            box = s.black_box.toarray()[: b + 1, 0]
-            outputs.append(TreeOutput(columns, float(box[0]), box[1:], s.scale))
+        outputs = dictionary.tree_outputs(solutions)
         return moves_of_terms(self.columns, dictionary.given, outputs, dictionary.regression)
 
     def _top_down(self, pushed: Floats, gram: _core.SpanGram) -> None:

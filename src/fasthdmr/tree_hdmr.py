@@ -79,6 +79,9 @@ class TreeHDMR(BaseHDMR):
         components are exact and faithful, and `basis`, `degree`, `n_splines` and `smooth` are ignored (see Notes).
     normalise : "output" or "data"
         Whether indices are divided by the variance of the model's output or of y.
+    ci : "jackknife" or "bootstrap"
+        What intervals and standard errors come from, when first asked for: derivatives, or 200 solutions on rows drawn
+        with replacement, which take longer (`fasthdmr.bootstrap`). The product measure has neither.
     n_jobs : int or None
         Threads; None means 1. Results do not depend on it.
     random_state : int, RandomState or None
@@ -166,6 +169,7 @@ class TreeHDMR(BaseHDMR):
         cv: Any = 5,
         measure: str = "empirical",
         normalise: str = "output",
+        ci: str = "jackknife",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -182,6 +186,7 @@ class TreeHDMR(BaseHDMR):
         self.cv = cv
         self.measure = measure
         self.normalise = normalise
+        self.ci = ci
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -279,7 +284,7 @@ class TreeHDMR(BaseHDMR):
             output_names=None if one else names,
             data=Deviations.of(np.column_stack(targets), weights) if self.normalise == "data" else None,
             sample=Sample.of(X, weights),
-            of_rows=self.measure == "empirical",
+            ci=self.ci if self.measure == "empirical" else None,
             remedy=lambda: self._remedy(dictionary),
         )
         self.alpha_ = None if not ridge else chosen[0] if one else np.array(chosen)
@@ -413,9 +418,9 @@ class TreeHDMR(BaseHDMR):
             single = [u[0] for u in plan.subspaces if len(u) == 1]
             main = main_sizes(X[rows], part, np.column_stack(values), single, plan.sizes[0], degree, RIDGE)
         basis = make_basis(X, weights, plan.subspaces, plan.sizes, degree=degree, main_sizes=main)
-        with rows_progress(len(X), "rows of the spans", verbose=self.verbose):
-            solutions = solve_trees(X, weights, basis, outputs, smooth=self.smooth, n_threads=n_threads(self.n_jobs))
         regression = Regression(effective_rows(len(X), weights), smooth=self.smooth)
+        with rows_progress(len(X), "rows of the spans", verbose=self.verbose):
+            solutions = solve_trees(X, weights, basis, outputs, regression, n_threads=n_threads(self.n_jobs))
         support = Support.of(X, weights, basis) if self.smooth else None
         return SpanDictionary(trees, [len(output.coef) for output in outputs], basis, regression, support), solutions
 

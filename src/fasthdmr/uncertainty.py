@@ -62,6 +62,13 @@ class Uncertainty:
     @cached_property
     def half_widths(self) -> HalfWidths:
         """The half-widths of all indices."""
+        one = self.decomposition.output_names is None
+        deviations, quantile = self._deviations()
+        factor = quantile / np.sqrt(self.sample.n_effective)
+        return HalfWidths(*(factor * (v[:, 0] if one else v) for v in deviations))
+
+    def _deviations(self) -> tuple[list[Floats], float]:
+        """Return the standard deviations of Sa, Sb, S, ST and R for one row, and their quantile for 95 %."""
         sensitivity = self.decomposition.sensitivity
         with one_blas_thread():
             influence = self._influence()
@@ -78,16 +85,18 @@ class Uncertainty:
             scale = np.where(scale == 0, np.inf, scale)
             relative = (totals - ST / scale * totals.sum(axis=1, keepdims=True)) / scale
             found = [*indices, influence.deviation(totals), influence.deviation(relative)]
-        factor = influence.quantile / np.sqrt(self.sample.n_effective)
-        return HalfWidths(*(factor * (v if sensitivity.S.ndim == 2 else v[:, 0]) for v in found))
+        return found, influence.quantile
 
     def standard_error(self, subspace: Subspace, values: Floats) -> Floats:
         """Return the pointwise standard error of a component of one variable, (N,) or (N, K)."""
         if values.ndim != 2 or values.shape[1] != 1:
             raise ValueError(f"Expected values of shape (N,) or (N, 1), got {values.shape}.")
-        columns = self.decomposition.columns_of(subspace[0], values[:, 0])
-        error: Floats = self._curves[subspace[0]].deviation(columns) / np.sqrt(self.sample.n_effective) * self._scale
+        error: Floats = self._curve_deviation(subspace[0], values) / np.sqrt(self.sample.n_effective) * self._scale
         return error[:, 0] if self.decomposition.output_names is None else error
+
+    def _curve_deviation(self, variable: int, values: Floats) -> Floats:
+        """Return the standard deviations for one row of a component at values, (N, 1): (N, K), in units of scales."""
+        return self._curves[variable].deviation(self.decomposition.columns_of(variable, values[:, 0]))
 
     @property
     def _scale(self) -> Floats:
@@ -105,16 +114,22 @@ class Uncertainty:
     def _in_spans(self) -> bool:
         return isinstance(self.decomposition.dictionary, SpanDictionary)
 
-    def _influence(self) -> Influence | SpanInfluence:
-        """Return the influence functions: large, so that they are not kept."""
+    def _rows(self) -> tuple[Floats, Floats, Floats | None]:
+        """Return rows of the sample, their weights, and the black box where it is known by its values."""
         decomposition, sample = self.decomposition, self.sample
         used = np.flatnonzero(sample.weights > 0)
-        values = len(used) * len(decomposition.subspaces) * len(decomposition.solutions)
+        count = len(used) * len(decomposition.subspaces) * len(decomposition.solutions)
         largest = _MAX_VALUES_IN_SPANS if self._in_spans else _MAX_VALUES
-        used = used[:: max(1, min(values // largest, len(used) // _MIN_ROWS))]
-        rows, weights = sample.rows[used], sample.weights[used]
-        given = None if sample.values is None else sample.values[used].reshape(len(used), -1) / self._scale
+        used = used[:: max(1, min(count // largest, len(used) // _MIN_ROWS))]
+        values = None if sample.values is None else sample.values[used].reshape(len(used), -1)
+        return sample.rows[used], sample.weights[used], values
+
+    def _influence(self) -> Influence | SpanInfluence:
+        """Return the influence functions: large, so that they are not kept."""
+        decomposition = self.decomposition
+        rows, weights, values = self._rows()
         if isinstance(decomposition.dictionary, SpanDictionary):
+            given = None if values is None else values / self._scale
             return SpanInfluence(decomposition.dictionary, decomposition.solutions, rows, weights, given)
         F, f = decomposition.evaluate(rows), decomposition.black_box(rows)
         if decomposition.output_names is None:
