@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from fasthdmr._level_sets import MARK, holds_zero, note
 from fasthdmr._optional import require
 from fasthdmr._output_file import drawn
 from fasthdmr._tables import four_decimals
@@ -185,7 +186,11 @@ def _table(indices: Sensitivity, output: int) -> str:
         f"<tr>{''.join(_cell(row, column) for column in _COLUMNS)}</tr>" for row in frame.to_dict("records")
     )
     residual = np.atleast_1d(indices.residual)[output]
-    fidelity = "" if indices.fidelity is None else f"\n<p>{escape(indices.fidelity.line(output))}</p>"
+    lines = [] if indices.fidelity is None else [indices.fidelity.line(output)]
+    if "S_conf" in frame:
+        marked = "S" if holds_zero(frame["S"], frame["S_conf"]).any() else ""
+        lines.insert(0, note(frame["Sa"].to_numpy(), marked, sign="±"))
+    below = "".join(f"\n<p>{escape(line)}</p>" for line in lines if line)
     sums = [_number(frame[column].sum()) for column in ("Sa", "Sb", "S", "ST", "R")]
     return f"""<div class="scroll" tabindex="0">
 <table>
@@ -198,7 +203,7 @@ def _table(indices: Sensitivity, output: int) -> str:
 {_foot("Residual", ["", "", _number(residual), "", ""])}
 </tfoot>
 </table>
-</div>{fidelity}"""
+</div>{below}"""
 
 
 def _head(column: str, sorted_by: str | None) -> str:
@@ -217,6 +222,8 @@ def _cell(row: Mapping[str, Any], column: str) -> str:
         return '<td class="number" data-value="">–</td>'
     half_width = row.get(f"{column}_conf")
     interval = "" if half_width is None else f" <small>± {half_width:.4f}</small>"
+    if column == "S" and half_width is not None and holds_zero(value, half_width):
+        interval += f" {MARK}"
     return f'<td class="number" data-value="{value!r}">{_number(value)}{interval}</td>'
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fasthdmr._level_sets import LevelSet, note
 from fasthdmr._optional import require
 from fasthdmr._orders import is_real, order_reaching
-from fasthdmr._tables import Table, cells, format_rows, plus_minus
+from fasthdmr._tables import Table, cells, format_rows
 from fasthdmr._validation import check_kind
 from fasthdmr._warnings import ResidualWarning, warn
 from fasthdmr.fidelity import Fidelity
@@ -19,7 +21,6 @@ from fasthdmr.uncertainty import HalfWidths, Uncertainty
 
 Floats = NDArray[np.float64]
 
-_SMALL = 0.02  # below, an index may be no more than chance
 _MAX_PRINTED = 40
 _ROUNDING = 1e-9  # of sums of indices
 
@@ -303,7 +304,9 @@ class Sensitivity:
         Returns
         -------
         table : Table
-            Columns variable, name, ST, R for "T" and "R"; subspace, names, order, Sa, Sb, S for the others.
+            Columns variable, name, ST, R for "T" and "R"; subspace, names, order, Sa, Sb, S for the others. In print,
+            half-widths of 95 % intervals are beside the indices, where there are any, and "?" marks rows where the
+            interval of the index they are chosen by (ST, R or S) holds 0.
             ``component(subspace)`` of the estimator is the function that belongs to a row.
 
         Raises
@@ -325,17 +328,19 @@ class Sensitivity:
         one = self._of_output(output)
         if kind in ("T", "R"):
             columns: tuple[str, ...] = ("variable", "name", "ST", "R")
-            values = one.ST if kind == "T" else one.R
+            by = "ST" if kind == "T" else "R"
+            values = getattr(one, by)
             rows = list(zip(range(values.size), one.feature_names, one.ST.tolist(), one.R.tolist(), strict=True))
             chosen = np.flatnonzero(values >= eps)
         else:
             columns = ("subspace", "names", "order", "Sa", "Sb", "S")
-            values, rows = one.S, one._index_rows()
+            by, values, rows = "S", one.S, one._index_rows()
             is_single = np.array([len(u) == 1 for u in one.subspaces], dtype=np.bool_)
             is_wanted = {"I": is_single, "X": ~is_single, "P": np.ones_like(is_single)}[kind]
             chosen = np.flatnonzero(is_wanted & (values >= eps))
         strongest = chosen[np.argsort(-values[chosen], kind="stable")]
-        return Table(columns, tuple(rows[k] for k in strongest))
+        half_widths = partial(self._half_widths, output_index(output, self.n_outputs, self.output_names))
+        return LevelSet(columns, tuple(rows[k] for k in strongest), by, strongest, half_widths)
 
     def to_frame(self) -> Any:
         """Return all indices as a DataFrame.
@@ -394,10 +399,8 @@ class Sensitivity:
         hidden = len(self.subspaces) - len(shown)
         if hidden:
             text += f"\n({hidden} weaker subspaces not shown, included in the sums)"
-        if conf is not None and np.any(np.abs(self.Sa) < _SMALL):
-            sign = plus_minus()
-            chance = f"Chance makes indices below {_SMALL:g} too large, beside {sign}."
-            text += f"\n({sign}: 95 %, the model being given. {chance})"
+        if conf is not None and (remarks := note(self.Sa)):
+            text += f"\n({remarks})"
         return text
 
     def _fidelity_line(self, output: int) -> str:
