@@ -123,6 +123,10 @@ def test_table_holds_the_indices(read, model):
     assert values[0::7] == [", ".join(NAMES[i] for i in indices.subspaces[k]) for k in order]
     assert values[5 + 7 * [len(indices.subspaces[k]) for k in order].index(2)] == ""
     assert f"± {indices.S_conf[order[0]]:.4f}" in read.of("small")
+    marks = [text for text in read.of("td") if text.endswith("?")]
+    assert len(marks) == np.sum(np.abs(indices.S) <= indices.S_conf) > 0
+    remarks = "±: 95 %, the model being given. ?: the interval of S holds 0. Chance makes indices below 0.02 too large"
+    assert any(text.startswith(remarks) for text in read.of("p"))
     assert [v for t, n, v in read.attributes if (t, n) == ("th", "aria-sort")] == ["descending"]
 
 

@@ -1,10 +1,14 @@
+import io
 import pickle
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from tolerance import assert_close
 
 from fasthdmr.sensitivity import Sensitivity
+from fasthdmr.uncertainty import HalfWidths
 
 NAMES = ["age", "income", "rooms"]
 SUBSPACES = [(0,), (1,), (0, 1), (0, 2), (0, 1, 2)]
@@ -213,3 +217,74 @@ def test_frozen_and_picklable():
     copy = pickle.loads(pickle.dumps(indices))
     np.testing.assert_array_equal(copy.S, indices.S)
     assert str(copy) == str(indices)
+
+
+def with_intervals(*, shape=()):
+    """Indices with half-widths: the intervals of S of (0,) and of ST of age do not hold 0, all others do."""
+    widths = [np.full(5, 0.01), np.full(5, 0.02), [0.3, 0.25, 0.26, 0.2, 0.07], [0.5, 0.6, 0.2], [0.1, 0.03, 0.04]]
+    conf = HalfWidths(*(np.multiply.outer(width, np.ones(shape)) for width in widths))
+    indices = one_output() if shape == () else two_outputs()
+    return Sensitivity(
+        SUBSPACES,
+        indices.Sa,
+        indices.S,
+        indices.residual,
+        indices.variance,
+        NAMES,
+        indices.output_names,
+        uncertainty=SimpleNamespace(half_widths=conf),
+    )
+
+
+def test_level_sets_print_intervals_and_mark_what_holds_zero():
+    by_S = str(with_intervals().level_set("P", 0.1))
+    assert by_S.splitlines() == [
+        "subspace  names       order              Sa               Sb               S",
+        "-------------------------------------------------------------------------------",
+        "(0,)      age             1  0.5000 ±0.0100  -0.1250 ±0.0200  0.3750 ±0.3000",
+        "(1,)      income          1  0.2500 ±0.0100   0.0000 ±0.0200  0.2500 ±0.2500  ?",
+        "(0, 1)    age income      2  0.1250 ±0.0100   0.1250 ±0.0200  0.2500 ±0.2600  ?",
+        "(±: 95 %, the model being given. ?: the interval of S holds 0.)",
+    ]
+    assert str(with_intervals().level_set("T", 0.1)).splitlines() == [
+        "variable  name                ST               R",
+        "---------------------------------------------------",
+        "       0  age     0.5625 ±0.5000  0.5294 ±0.1000",
+        "       1  income  0.5625 ±0.6000  0.5294 ±0.0300  ?",
+        "(±: 95 %, the model being given. ?: the interval of ST holds 0.)",
+    ]
+    by_R = str(with_intervals().level_set("R"))
+    assert "0.5625 ±0.6000  0.5294 ±0.0300" in by_R and "?" not in by_R and "(±" not in by_R
+
+
+@pytest.mark.parametrize("kind", ["T", "R", "I", "X", "P"])
+def test_level_sets_hold_the_same_with_intervals_and_without(kind):
+    plain, table = one_output().level_set(kind), with_intervals().level_set(kind)
+    assert (table.columns, table.rows, list(table)) == (plain.columns, plain.rows, list(plain))
+    assert "±" in str(table) and "±" not in str(plain) and "?" not in str(plain)
+    assert str(pickle.loads(pickle.dumps(table))) == str(table)
+    assert table.to_frame().equals(plain.to_frame())
+    nothing = with_intervals().level_set(kind, 2.0)
+    assert str(nothing) == str(one_output().level_set(kind, 2.0))
+
+
+def test_level_sets_print_the_intervals_of_their_output():
+    both = with_intervals(shape=(2,))
+    both.uncertainty.half_widths.S[4, 1] = 0.875
+    assert "0.5000 ±0.8750  ?" in str(both.level_set("X", 0.1, output="high"))
+
+
+def test_level_sets_where_standard_output_lacks_the_sign(monkeypatch):
+    table = with_intervals().level_set("P")
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+    text = str(table)
+    assert text.isascii() and "0.5000+-0.0100" in text and "\n(+-: 95 %" in text
+
+
+def test_level_sets_say_that_chance_makes_small_indices_too_large():
+    conf = HalfWidths(*(np.full(1, 0.001) for _ in range(5)))
+    remarks = "(±: 95 %, the model being given. Chance makes indices below 0.02 too large, beside ±.)"
+    for Sa, is_small in [(0.0195, True), (0.0205, False)]:
+        indices = Sensitivity([(0,)], [Sa], [Sa], 0.0, 1.0, ["a"], uncertainty=SimpleNamespace(half_widths=conf))
+        for kind in "PT":
+            assert (str(indices.level_set(kind)).splitlines()[-1] == remarks) == is_small

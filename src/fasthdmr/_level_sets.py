@@ -76,5 +76,5 @@ class LevelSet(Table):
         if marked.any():
             columns[""] = [MARK if is_marked else "" for is_marked in marked]
         text = format_rows(tuple(columns), list(zip(*columns.values(), strict=True)))
-        remarks = note(np.concatenate(list(values.values())), self.by if marked.any() else "")
+        remarks = note(values.get("Sa", values[self.by]), self.by if marked.any() else "")
         return f"{text}\n({remarks})" if remarks else text

@@ -94,8 +94,8 @@ class Sensitivity:
         Relative importance: `ST` over its sum, 0 where that is 0.
     Sa_conf, Sb_conf, S_conf : ndarray of float64, shape (C,) or (C, K), or None
         Half-widths of 95 % confidence intervals, index ± conf, over samples of as many rows, the black box being
-        given; bias is not in them (see Notes). Worked out when first asked for. None where no rows are kept as a
-        sample: closed forms, `decompose`, a Gaussian law, the product of the marginals.
+        given; bias is not in them (see Notes). Worked out when first asked for, as the estimator's `ci` says. None
+        where no rows are kept as a sample: closed forms, `decompose`, a Gaussian law, the product of the marginals.
     ST_conf, R_conf : ndarray of float64, shape (n,) or (n, K), or None
     n_outputs : int
         K.
