@@ -67,13 +67,11 @@ class Bootstrap(Uncertainty):
             ST[:, list(u)] += S[:, [c]]
         total = ST.sum(axis=1, keepdims=True)
         R = np.divide(ST, total, out=np.zeros_like(ST), where=total != 0)
-        by_output = [
-            [_less_means([w[:, [v]] for w in weights], scale) for v in range(len(single))]
-            for weights, scale in zip(zip(*curves, strict=True), self._scale, strict=True)
-        ]
+        by_output = [csc_array(hstack(weights, format="csc")) for weights in zip(*curves, strict=True)]
+        scaled = list(zip(by_output, self._scale, strict=True))
         return Spread(
             [np.std(values, axis=0, ddof=1) for values in (Sa, S - Sa, S, ST, R)],
-            {u[0]: [of_output[v] for of_output in by_output] for v, u in enumerate(single)},
+            {u[0]: [_less_means(w[:, v :: len(single)], scale) for w, scale in scaled] for v, u in enumerate(single)},
         )
 
     def _deviations(self) -> tuple[list[Floats], float]:
@@ -138,22 +136,20 @@ def _solve_columns(dictionary: Any, output: int, solution: Solution, rows: Float
 
 
 def _weights(solution: Solution, subspaces: Sequence[tuple[int, ...]]) -> csc_array:
-    """Return the weights of components, none where there is none."""
+    """Return the weights of components, one column each, empty where there is none."""
     number = {u: c for c, u in enumerate(solution.subspaces)}
-    empty = csc_array((solution.weights.shape[0], 1))
-    parts = [solution.weights[:, [number[u]]] if u in number else empty for u in subspaces]
-    return csc_array(hstack([empty, *parts], format="csc")[:, 1:])
+    with_none = hstack([solution.weights, csc_array((solution.weights.shape[0], 1))], format="csc")
+    return csc_array(with_none[:, np.array([number.get(u, -1) for u in subspaces], dtype=np.int64)])
 
 
-def _less_means(weights: Sequence[csc_array], scale: float) -> csc_array:
-    """Return columns of weights side by side, less their means and over a scale."""
-    stacked = hstack(weights, format="csr")
-    used = np.flatnonzero(np.diff(stacked.indptr))
-    moved = stacked[used].toarray() / scale
+def _less_means(weights: csc_array, scale: float) -> csc_array:
+    """Return columns of weights less their mean and over a scale."""
+    used = np.unique(weights.indices)
+    moved = weights.tocsr()[used].toarray() / scale
     moved -= moved[:, [0]]  # exactly 0 where all are equal, as those of kept terms
     moved -= moved.mean(axis=1, keepdims=True)
     row, column = np.nonzero(moved)
-    return csc_array((moved[row, column], (used[row], column)), shape=stacked.shape)
+    return csc_array((moved[row, column], (used[row], column)), shape=weights.shape)
 
 
 KINDS: dict[str, type[Uncertainty]] = {"bootstrap": Bootstrap, "jackknife": Uncertainty}
