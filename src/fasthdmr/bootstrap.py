@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -55,22 +55,24 @@ class Bootstrap(Uncertainty):
     @cached_property
     def _spread(self) -> Spread:
         decomposition = self.decomposition
-        subspaces, n = decomposition.subspaces, len(decomposition.feature_names)
+        subspaces = decomposition.subspaces
         single = [u for u in subspaces if len(u) == 1]
         indices, curves = [], []
         for solutions in self._resampled():
             indices.append(indices_of(solutions, subspaces, self._divisors_of(solutions)))
             curves.append([_weights(s, single) for s in solutions])
-        Sa, S = np.array(indices).swapaxes(0, 1)
-        ST = np.zeros((len(S), n, S.shape[2]))
-        for c, u in enumerate(subspaces):
-            ST[:, list(u)] += S[:, [c]]
-        total = ST.sum(axis=1, keepdims=True)
-        R = np.divide(ST, total, out=np.zeros_like(ST), where=total != 0)
+        # The indices of all solutions, as if these were further outputs.
+        K = len(decomposition.solutions)
+        Sa, S = (np.concatenate(values, axis=1) for values in zip(*indices, strict=True))
+        unused = np.zeros(N_RESAMPLES * K)
+        every = replace(
+            decomposition.sensitivity, Sa=Sa, S=S, residual=unused, variance=unused, output_names=None, uncertainty=None
+        )
+        found = [getattr(every, name) for name in ("Sa", "Sb", "S", "ST", "R")]
         by_output = [csc_array(hstack(weights, format="csc")) for weights in zip(*curves, strict=True)]
         scaled = list(zip(by_output, self._scale, strict=True))
         return Spread(
-            [np.std(values, axis=0, ddof=1) for values in (Sa, S - Sa, S, ST, R)],
+            [np.std(values.reshape(len(values), N_RESAMPLES, K), axis=1, ddof=1) for values in found],
             {u[0]: [_less_means(w[:, v :: len(single)], scale) for w, scale in scaled] for v, u in enumerate(single)},
         )
 
@@ -81,8 +83,8 @@ class Bootstrap(Uncertainty):
         dictionary = self.decomposition.dictionary
         rows = dictionary.embed((variable,), values)
         curves = [dictionary.evaluate(rows, k, w, 1) for k, w in enumerate(self._spread.curves[variable])]
-        squares = [np.sum(curve**2, axis=1) / (N_RESAMPLES - 1) for curve in curves]
-        deviation: Floats = self._worth * np.sqrt(np.column_stack(squares))
+        variances = [np.sum(curve**2, axis=1) / (curve.shape[1] - 1) for curve in curves]
+        deviation: Floats = self._worth * np.sqrt(np.column_stack(variances))
         return deviation
 
     @property
@@ -100,7 +102,8 @@ class Bootstrap(Uncertainty):
             drawn = np.flatnonzero(counts)
             given = None if values is None else values[drawn]
             with one_blas_thread():
-                yield self._solve(rows[drawn], weights[drawn] * counts[drawn], given)
+                solutions = self._solve(rows[drawn], weights[drawn] * counts[drawn], given)
+            yield solutions
 
     def _solve(self, rows: Floats, weights: Floats, values: Floats | None) -> list[Solution]:
         """Return the solutions on other rows; values: the black box, (N, K), where it was projected by these."""
