@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 from fasthdmr._cached import cached_property
 from fasthdmr._tables import four_decimals
 from fasthdmr._threads import one_blas_thread
-from fasthdmr.leave_out import EXACT_ROWS, Rows
+from fasthdmr.hierarchy import Solution
+from fasthdmr.leave_out import EXACT_ROWS, WORK, Rows
 
 if TYPE_CHECKING:
     from fasthdmr.decomposition import Decomposition
@@ -60,17 +62,51 @@ class Fidelity:
         used = used[:: -(-len(used) // max(_LEAST_ROWS, min(EXACT_ROWS, int(_MOST_VALUES / max(terms, 1)))))]
         X, weights = sample.rows[used], sample.weights[used]
         f = decomposition.black_box(X) if sample.values is None else sample.values[used]
-        left = (f.reshape(len(X), -1) - decomposition.predict(X).reshape(len(X), -1)).T
-        result = np.ones((2, len(left)))
+        f = f.reshape(len(X), -1)
+        left = f - decomposition.predict(X).reshape(len(X), -1)
         with one_blas_thread():
-            for k, solution in enumerate(decomposition.solutions):
-                if solution.is_constant or solution.projection is None:
-                    continue
-                rows = Rows(X, weights, solution.projection.n_effective)
-                black_box = solution.black_box.toarray()[:, 0] / solution.scale
-                missed = left[k] / solution.scale
-                unused = solution.projection.unused(rows, decomposition.dictionary, k, black_box, missed)
-                values = f.reshape(len(X), -1)[:, k] / solution.scale
-                variance = rows.share @ (values - rows.share @ values) ** 2
-                result[:, k] = 1 - np.array([rows.share @ missed**2, rows.share @ unused**2]) / variance
-        return result
+            return r_squared(decomposition.dictionary, decomposition.solutions, X, weights, f, left)
+
+
+def r_squared(
+    dictionary: Any,
+    solutions: Sequence[Solution],
+    X: NDArray[Any],
+    weights: Floats,
+    f: Floats,
+    left: Floats,
+    work: float = WORK,
+) -> Floats:
+    """Return R² of decompositions in spans at rows that were used and, by leave-one-out, not used for them.
+
+    Parameters
+    ----------
+    dictionary : SpanDictionary
+    solutions : sequence of Solution, length K
+    X : ndarray of shape (m, n)
+        Rows that the components were fitted on, or some of them.
+    weights : ndarray of shape (m,)
+        All positive.
+    f : ndarray of shape (m, K)
+        The black box.
+    left : ndarray of shape (m, K)
+        What f_0 and the components leave of it.
+    work : float
+        Multiplications that leverages may take.
+
+    Returns
+    -------
+    ndarray of shape (2, K)
+    """
+    result = np.ones((2, len(solutions)))
+    for k, solution in enumerate(solutions):
+        if solution.is_constant or solution.projection is None:
+            continue
+        rows = Rows(X, weights, solution.projection.n_effective)
+        black_box = solution.black_box.toarray()[:, 0] / solution.scale
+        missed = left[:, k] / solution.scale
+        unused = solution.projection.unused(rows, dictionary, k, black_box, missed, work)
+        values = f[:, k] / solution.scale
+        variance = rows.share @ (values - rows.share @ values) ** 2
+        result[:, k] = 1 - np.array([rows.share @ missed**2, rows.share @ unused**2]) / variance
+    return result

@@ -22,7 +22,8 @@ from fasthdmr.spans import Basis, axis_columns
 Floats = NDArray[np.float64]
 
 EXACT_ROWS = 2000
-_WORK = 4e9  # multiplications for leverages, less than a second
+WORK = 4e9
+"""Multiplications for leverages, less than a second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +66,9 @@ class Projection(Protocol):
         """The number of rows that the weights are worth."""
         ...
 
-    def unused(self, rows: Rows, dictionary: Any, output: int, black_box: Floats, left: Floats) -> Floats:
+    def unused(
+        self, rows: Rows, dictionary: Any, output: int, black_box: Floats, left: Floats, work: float = WORK
+    ) -> Floats:
         """Return what is missed at rows that are left out one by one.
 
         Parameters
@@ -77,6 +80,8 @@ class Projection(Protocol):
             Its coefficients, in units of the output's scale.
         left : ndarray of shape (m,)
             What is missed at the rows when they are used.
+        work : float
+            Multiplications that the leverages of different systems may take.
         """
         ...
 
@@ -104,7 +109,9 @@ class LocalProjection:
     ridge: float
     n_effective: float
 
-    def unused(self, rows: Rows, dictionary: Any, output: int, black_box: Floats, left: Floats) -> Floats:
+    def unused(
+        self, rows: Rows, dictionary: Any, output: int, black_box: Floats, left: Floats, work: float = WORK
+    ) -> Floats:
         """Return what is missed at rows that are left out one by one (see `Projection`)."""
         columns = dictionary.given.columns[output]
         term_of = columns.column_subspace
@@ -124,13 +131,13 @@ class LocalProjection:
             rest = terms[:, members].sum(axis=1) - found.sum(axis=1)
             missed[b, numbers] = rest - share @ rest
         # The leverages of the systems that miss most; where these are too many, the others take the mean of such ones.
-        result, work, spent, n_columns = left.copy(), 0.0, 0.0, 0
+        result, done, spent, n_columns = left.copy(), 0.0, 0.0, 0
         for key in sorted(missed, key=lambda key: -(share @ missed[key] ** 2)):
             b, numbers = key
             sizes = spans[b].sizes[list(numbers)]
             p = np.repeat(sizes, sizes)
-            work += len(share) * float(len(p)) ** 2
-            if work <= _WORK or not spent:
+            done += len(share) * float(len(p)) ** 2
+            if done <= work or not spent:
                 quadratic = leverages(spans[b].of(numbers), share, self.ridge / p)
                 spent, n_columns = spent + float(share @ quadratic), n_columns + len(p)
             else:
@@ -159,7 +166,9 @@ class JointProjection:
     spent: float
     n_effective: float
 
-    def unused(self, rows: Rows, dictionary: Any, output: int, black_box: Floats, left: Floats) -> Floats:
+    def unused(
+        self, rows: Rows, dictionary: Any, output: int, black_box: Floats, left: Floats, work: float = WORK
+    ) -> Floats:
         """Return what is missed at rows that are left out one by one (see `Projection`).
 
         Where the rows are not all there are, the mean leverage stands for theirs (generalised cross-validation).

@@ -97,10 +97,27 @@ def informative_rows(X: NDArray[Any], weights: Floats | None) -> int:
     2
     """
     rows = X if weights is None else X[weights > 0]
-    if len(rows) > _MANY_ROWS:
-        return len(rows)
-    records = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))
-    return len(np.unique(records))
+    return len(rows) if len(rows) > _MANY_ROWS else len(np.unique(_records(rows)))
+
+
+def distinct_rows(X: NDArray[Any], weights: Floats | None) -> tuple[NDArray[Any], Floats]:
+    """Return every row that has weight once, and the sum of the weights of its repetitions.
+
+    Examples
+    --------
+    >>> distinct_rows(np.array([[2.0], [1.0], [2.0]]), None)
+    (array([[1.],
+           [2.]]), array([1., 2.]))
+    """
+    mass = np.ones(len(X)) if weights is None else weights[weights > 0]
+    rows = X if weights is None else X[weights > 0]
+    _, first, inverse = np.unique(_records(rows), return_index=True, return_inverse=True)
+    return rows[first], np.bincount(inverse, mass, len(first)).astype(np.float64)
+
+
+def _records(rows: NDArray[Any]) -> NDArray[Any]:
+    """Return the rows as one value each."""
+    return np.ascontiguousarray(rows).view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]
 
 
 @dataclass(frozen=True, eq=False)
