@@ -1,6 +1,6 @@
-#include "kernels.hpp"
-#include "lapack.hpp"
-#include "progress.hpp"
+#include "kernels/kernels.hpp"
+#include "linalg/lapack.hpp"
+#include "support/progress.hpp"
 #include "pybind.hpp"
 
 #define FASTHDMR_TEXT_(a) #a

@@ -1,8 +1,8 @@
 #include <memory>
 
-#include "dictionary.hpp"
-#include "drafts.hpp"
-#include "moments.hpp"
+#include "dictionary/tree_columns.hpp"
+#include "dictionary/background_layout.hpp"
+#include "dictionary/qr_pass.hpp"
 #include "released.hpp"
 #include "results.hpp"
 

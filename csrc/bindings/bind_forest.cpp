@@ -1,8 +1,8 @@
 #include <memory>
 
-#include "features.hpp"
-#include "forest.hpp"
-#include "node_features.hpp"
+#include "features/tree_features.hpp"
+#include "forest/forest.hpp"
+#include "features/node_features.hpp"
 #include "pybind.hpp"
 #include "released.hpp"
 

@@ -1,4 +1,4 @@
-#include "pivoted_qr.hpp"
+#include "linalg/pivoted_qr.hpp"
 #include "released.hpp"
 #include "results.hpp"
 

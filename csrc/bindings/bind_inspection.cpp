@@ -1,4 +1,4 @@
-#include "partial_dependence.hpp"
+#include "inspection/partial_dependence.hpp"
 #include "pybind.hpp"
 #include "released.hpp"
 

@@ -1,6 +1,6 @@
 #include <memory>
 
-#include "product_measure.hpp"
+#include "product_measure/components.hpp"
 #include "released.hpp"
 #include "results.hpp"
 

@@ -1,11 +1,11 @@
 #include <memory>
 
-#include "cholesky.hpp"
-#include "parallel.hpp"
+#include "linalg/cholesky.hpp"
+#include "support/parallel.hpp"
 #include "released.hpp"
 #include "results.hpp"
-#include "span_evaluate.hpp"
-#include "span_hierarchy.hpp"
+#include "spans/evaluate.hpp"
+#include "spans/span_hierarchy.hpp"
 
 namespace fasthdmr {
 

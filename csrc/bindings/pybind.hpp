@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "groups.hpp"
-#include "types.hpp"
+#include "forest/grouping.hpp"
+#include "support/arrays.hpp"
 
 namespace py = pybind11;
 

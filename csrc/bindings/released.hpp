@@ -1,7 +1,7 @@
 // Long work without the GIL.
 #pragma once
 
-#include "interruption.hpp"
+#include "support/interruption.hpp"
 #include "pybind.hpp"
 
 namespace fasthdmr {

@@ -1,7 +1,7 @@
 // Components and decompositions as arrays, and back.
 #pragma once
 
-#include "hierarchy.hpp"
+#include "hierarchy/hierarchy.hpp"
 #include "pybind.hpp"
 
 namespace fasthdmr {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "types.hpp"
+#include "support/arrays.hpp"
 
 namespace fasthdmr {
 

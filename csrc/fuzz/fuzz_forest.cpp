@@ -4,13 +4,13 @@
 #include <cstdlib>
 
 #include "bytes.hpp"
-#include "dictionary.hpp"
-#include "features.hpp"
-#include "moments.hpp"
-#include "node_features.hpp"
-#include "../tests/evaluated.hpp"
-#include "../tests/harness.hpp"
-#include "../tests/trees.hpp"
+#include "dictionary/tree_columns.hpp"
+#include "features/tree_features.hpp"
+#include "dictionary/qr_pass.hpp"
+#include "features/node_features.hpp"
+#include "evaluated.hpp"
+#include "harness.hpp"
+#include "trees.hpp"
 
 namespace fasthdmr {
 

@@ -6,7 +6,7 @@
 #include "harness.hpp"
 #include "matrix.hpp"
 #include "random.hpp"
-#include "span_hierarchy.hpp"
+#include "spans/span_hierarchy.hpp"
 
 namespace fasthdmr {
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <memory>
 
-#include "dictionary.hpp"
+#include "dictionary/tree_columns.hpp"
 
 namespace fasthdmr {
 

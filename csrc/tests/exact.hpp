@@ -5,7 +5,7 @@
 
 #include "matrix.hpp"
 #include "random.hpp"
-#include "streaming_qr.hpp"
+#include "linalg/triangle.hpp"
 
 namespace fasthdmr {
 

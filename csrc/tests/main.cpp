@@ -1,5 +1,5 @@
 #include "harness.hpp"
-#include "kernels.hpp"
+#include "kernels/kernels.hpp"
 #include "reference_lapack.hpp"
 
 int main() {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "types.hpp"
+#include "support/arrays.hpp"
 
 namespace fasthdmr {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <random>
 
-#include "types.hpp"
+#include "support/arrays.hpp"
 
 namespace fasthdmr {
 

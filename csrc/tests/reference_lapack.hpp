@@ -1,7 +1,7 @@
 // Slow, readable stand-ins for the LAPACK routines that the core calls: only what the core relies on.
 #pragma once
 
-#include "lapack.hpp"
+#include "linalg/lapack.hpp"
 
 namespace fasthdmr {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "forest.hpp"
-#include "groups.hpp"
+#include "forest/forest.hpp"
+#include "forest/grouping.hpp"
 #include "matrix.hpp"
 #include "random.hpp"
 

@@ -6,7 +6,7 @@ from scipy.linalg.cython_blas cimport dgemm, dsyrk, dtrsm
 from scipy.linalg.cython_lapack cimport dlaqps, dpocon, dpotrf, dsyev, dtpqrt
 
 
-cdef extern from "lapack.hpp" namespace "fasthdmr":
+cdef extern from "linalg/lapack.hpp" namespace "fasthdmr":
     struct Lapack:
         void (*dtpqrt)(int*, int*, int*, int*, double*, int*, double*, int*, double*, int*, double*, int*) noexcept nogil
         void (*dlaqps)(int*, int*, int*, int*, int*, double*, int*, int*, double*, double*, double*, double*, double*,

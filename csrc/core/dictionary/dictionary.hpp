@@ -1,0 +1,57 @@
+// A dictionary: feature columns, each labelled with its subspace, whatever they come from.
+#pragma once
+
+#include <vector>
+
+#include "forest/row_block.hpp"
+#include "support/components.hpp"
+#include "support/subspace.hpp"
+
+namespace fasthdmr {
+
+// Columns are ordered by subspace; the constant is none of them.
+class Dictionary {
+public:
+    virtual ~Dictionary() = default;
+    index columns() const { return index(column_subspace_.size()); }
+    const std::vector<Subspace>& subspaces() const { return subspaces_; }
+    const std::vector<index>& column_subspace() const { return column_subspace_; }
+
+    // Writes the columns of some rows (at most kBlockRows) into out, column-major.
+    virtual void fill(const Rows& rows, double* out, index leading) const = 0;
+    // How many rows are best filled at a time for their products.
+    virtual index block_rows() const { return kBlockRows; }
+    // How many neighbouring rows cost no more than one that is alone.
+    virtual index rows_together() const { return 1; }
+
+protected:
+    std::vector<Subspace> subspaces_;
+    std::vector<index> column_subspace_;
+};
+
+// A matrix of columns that the caller has computed.
+class ArrayDictionary : public Dictionary {
+public:
+    ArrayDictionary(const Table& columns, std::vector<Subspace> subspaces, std::vector<index> column_subspace);
+    void fill(const Rows& rows, double* out, index leading) const override;
+    index block_rows() const override { return 256; }  // hundreds of columns stay in the second cache
+    index rows_together() const override { return table_.row_stride == index(sizeof(double)) ? 8 : 1; }  // a cache line
+
+private:
+    Table table_;
+};
+
+// Columns that blocks of input determine.
+class BlockColumns {
+public:
+    virtual ~BlockColumns() = default;
+    virtual index count() const = 0;
+    virtual index n_features() const = 0;
+    // Writes column j to out[j]; those without a place (null) are not computed.
+    virtual void fill(const InputBlock& block, double* const* out) const = 0;
+};
+
+// Component functions at all rows of the input, (rows, components), column-major.
+void evaluate(const BlockColumns& columns, const Table& x, const Components& components, double* out, int n_threads);
+
+}  // namespace fasthdmr

@@ -1,0 +1,48 @@
+#include <algorithm>
+
+#include "dictionary/dictionary.hpp"
+#include "kernels/kernels.hpp"
+#include "support/parallel.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+constexpr index kComponentsAPoll = 16;  // some take less time than a poll
+
+}  // namespace
+
+void evaluate(const BlockColumns& columns, const Table& x, const Components& components, double* out, int n_threads) {
+    if (x.columns != columns.n_features()) throw Error("x has another number of columns than the forests have features");
+    // Only the columns that some component uses, each computed once a block.
+    std::vector<index> used(components.column.begin(), components.column.end());
+    std::sort(used.begin(), used.end());
+    used.erase(std::unique(used.begin(), used.end()), used.end());
+    std::vector<index> slot(columns.count() + 1, 0);
+    for (index k = 0; k < index(used.size()); ++k) slot[used[k]] = k;
+
+    parallel_for((x.rows + kBlockRows - 1) / kBlockRows, n_threads, [&](index task) {
+        const index begin = task * kBlockRows, n = std::min(kBlockRows, x.rows - begin);
+        InputBlock block(x.columns);
+        block.load(x, {begin, 1, n});
+        Buffer<double> features(used.size() * kBlockRows);
+        std::vector<double*> places(columns.count(), nullptr);
+        for (index k = 0; k < index(used.size()); ++k) {
+            double* feature = features.data() + k * kBlockRows;
+            if (used[k] == 0)
+                std::fill_n(feature, n, 1.0);
+            else
+                places[used[k] - 1] = feature;
+        }
+        columns.fill(block, places.data());
+        for (index c = 0; c < components.count(); ++c) {
+            if (c % kComponentsAPoll == 0) poll();
+            double* sum = out + c * x.rows + begin;
+            std::fill(sum, sum + n, 0.0);
+            for (index e = components.begin[c]; e < components.begin[c + 1]; ++e)
+                kernels().add_scaled(components.weight[e], features.data() + slot[components.column[e]] * kBlockRows, n, sum);
+        }
+    });
+}
+
+}  // namespace fasthdmr

@@ -1,0 +1,84 @@
+// The columns that trees make: one a forest and subspace.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "dictionary/dictionary.hpp"
+#include "features/node_features.hpp"
+#include "features/tree_features.hpp"
+#include "forest/grouping.hpp"
+
+namespace fasthdmr {
+
+enum class Sorting { by_tree, by_node };
+
+// What one forest, or a part of its trees, adds to one output: a constant and one column a subspace. The offset belongs
+// to the trees of few variables where these are apart.
+class ForestColumns {
+public:
+    ForestColumns(std::shared_ptr<const Forest> forest, index output, Sorting sorting, TreeChoice which = TreeChoice::all);
+    // To be laid out before they can be filled (column_sums.hpp). A draft needs no other forest: it may be made before
+    // the others are there, and is not made twice. A draft that fails leaves nothing; asking for its offers uses it up.
+    void draft(int n_threads);
+    TableOffers& offers();
+    void finish(int n_threads);
+
+    const Forest& forest() const { return *forest_; }
+    const std::vector<Subspace>& subspaces() const { return by_node_ ? by_node_->subspaces() : subspaces_; }
+    // The offset of the forest, and what its trees add to no variable's column: single leaves, or the roots.
+    double constant() const { return constant_; }
+    void fill(const InputBlock& block, double* const* out) const;
+
+private:
+    enum class State { empty, drafted, used_up };
+    void draft_trees(int n_threads);
+
+    std::shared_ptr<const Forest> forest_;
+    index output_;
+    Sorting sorting_;
+    TreeChoice which_;
+    State state_ = State::empty;
+    double constant_;
+    std::vector<Subspace> subspaces_;  // by tree
+    std::optional<TreeSums> by_tree_;
+    std::optional<NodeSums> by_node_;
+};
+
+// What one or several forests add to one output: one column a forest and subspace (the paper's B_(i,u)), and a constant
+// a forest.
+class TreeColumns : public BlockColumns {
+public:
+    // Lays them out; they belong to no other columns.
+    TreeColumns(std::vector<std::shared_ptr<ForestColumns>> forests, int n_threads);
+
+    struct Column {
+        index subspace, member;
+    };
+    const std::vector<Subspace>& subspaces() const { return subspaces_; }
+    const std::vector<Column>& columns() const { return columns_; }
+    std::vector<double> constants() const;
+    index count() const override { return index(columns_.size()); }
+    index n_features() const override { return forests_.front()->forest().n_features(); }
+    void fill(const InputBlock& block, double* const* out) const override;
+
+private:
+    std::vector<std::shared_ptr<ForestColumns>> forests_;
+    std::vector<Subspace> subspaces_;
+    std::vector<Column> columns_;
+    std::vector<std::vector<index>> column_of_;  // by forest, the column of each of its subspaces
+};
+
+// Tree columns at given rows of input.
+class TreeDictionary : public Dictionary {
+public:
+    TreeDictionary(const TreeColumns& columns, const Table& x);
+    void fill(const Rows& rows, double* out, index leading) const override;
+
+private:
+    const TreeColumns& trees_;
+    Table x_;
+};
+
+}  // namespace fasthdmr

@@ -1,0 +1,55 @@
+#include "features/deep_trees.hpp"
+
+#include <algorithm>
+
+#include "support/interruption.hpp"
+#include "kernels/kernels.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+// GCC takes functions that do nothing else for functions without effect: it drops calls that are not inlined early.
+[[gnu::always_inline]] inline void prefetch(const void* data, index bytes) {
+#if defined(__GNUC__)
+    constexpr index line = 64;
+    for (index k = 0; k < bytes; k += line) __builtin_prefetch(static_cast<const char*>(data) + k, 0, 2);
+#endif
+}
+
+// A tree is left and comes back a block of rows later, when other caches than the first ones may have to deliver it: it
+// is asked for one tree ahead, if the rows will see most of it.
+[[gnu::always_inline]] inline void prefetch_tree(const Forest& forest, index t, index rows) {
+    if (rows * forest.depth(t) < forest.tree_size(t)) return;
+    prefetch(forest.tree(t), forest.tree_size(t) * index(sizeof(Node)));
+    if (forest.width() == 1) prefetch(forest.values(t), forest.tree_size(t) * index(sizeof(double)));
+}
+
+}  // namespace
+
+void DeepTrees::sort() {
+    std::stable_sort(terms_.begin(), terms_.end(), [](const Term& a, const Term& b) { return a.tree < b.tree; });
+}
+
+void DeepTrees::add(const Forest& forest, const InputBlock& block, double* const* columns) const {
+    std::int32_t leaf[kBlockRows];
+    const auto end = terms_.end();
+    for (auto next = terms_.begin(); next != end;) {
+        const auto first = next;
+        const index t = first->tree;
+        while (next != end && next->tree == t) ++next;
+        if (std::none_of(first, next, [&](const Term& term) { return columns[term.column]; })) continue;
+        poll();
+        if (next != end) prefetch_tree(forest, next->tree, block.rows());
+        kernels().find_leaves(forest.tree(t), forest.missing_left(t), forest.depth(t), block.values(), kBlockRows,
+                              block.rows(), leaf);
+        for (auto term = first; term != next; ++term) {
+            double* out = columns[term->column];
+            if (!out) continue;
+            const double* values = forest.values(t) + term->value_column;
+            for (index r = 0; r < block.rows(); ++r) out[r] += values[leaf[r] * forest.width()];
+        }
+    }
+}
+
+}  // namespace fasthdmr

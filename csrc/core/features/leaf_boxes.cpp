@@ -1,0 +1,147 @@
+#include "features/leaf_boxes.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "support/interruption.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+struct Place {
+    index node;
+    Box box;
+};
+
+// Cuts a box at a node's split; false if that takes a third variable.
+bool cut(const Forest& forest, const Thresholds& thresholds, index tree, const Place& at, Place (&children)[2]) {
+    const Node& node = forest.tree(tree)[at.node];
+    const bool missing_left = forest.missing_left(tree)[at.node];
+    Box box = at.box;
+    int s = 0;
+    while (s < box.sides && box.side[s].variable != node.feature) ++s;
+    if (s == 2) return false;
+    if (s == box.sides) {
+        box.side[s] = {node.feature, 0, thresholds.count(node.feature) + 1, true};
+        if (++box.sides == 2 && box.side[0].variable > box.side[1].variable) {
+            std::swap(box.side[0], box.side[1]);
+            s = 0;
+        }
+    }
+    const std::int32_t split = thresholds.rank(forest, tree, at.node) + 1;
+    for (int right = 0; right < 2; ++right) {
+        children[right] = {node.left + right, box};
+        Box::Side& side = children[right].box.side[s];
+        if (right)
+            side.low = std::max(side.low, split);
+        else
+            side.high = std::min(side.high, split);
+        side.missing &= missing_left != bool(right);
+    }
+    return true;
+}
+
+bool is_empty(const Box& box) {
+    for (int s = 0; s < box.sides; ++s)
+        if (box.side[s].low >= box.side[s].high && !box.side[s].missing) return true;
+    return false;
+}
+
+void append_inner_nodes(const Forest& forest, index tree, std::vector<std::int32_t>& nodes) {
+    for (index m = 0; m < forest.tree_size(tree); ++m)
+        if (!Forest::is_leaf(forest.tree(tree), m)) nodes.push_back(std::int32_t(forest.tree_begin(tree) + m));
+}
+
+// Appends nothing if there are more than kMostSplits.
+void append_nodes_of_pairs(const Forest& forest, index tree, std::vector<std::int32_t>& nodes) {
+    const std::size_t before = nodes.size();
+    struct Path {
+        index node;
+        std::int32_t a, b;  // variables so far; -1: none
+    };
+    const Node* all = forest.tree(tree);
+    std::vector<Path> stack{{0, -1, -1}};
+    while (!stack.empty()) {
+        Path path = stack.back();
+        stack.pop_back();
+        if (Forest::is_leaf(all, path.node)) continue;
+        const std::int32_t variable = all[path.node].feature;
+        if (path.a < 0)
+            path.a = variable;
+        else if (variable != path.a && path.b < 0)
+            path.b = variable;
+        else if (variable != path.a && variable != path.b)
+            continue;
+        nodes.push_back(std::int32_t(forest.tree_begin(tree) + path.node));
+        for (const int right : {1, 0}) stack.push_back({all[path.node].left + right, path.a, path.b});
+        if (index(nodes.size() - before) > kMostSplits) return nodes.resize(before);
+    }
+}
+
+}  // namespace
+
+bool has_few_splits_of_pairs(const Forest& forest, index tree) {
+    std::vector<std::int32_t> nodes;
+    append_nodes_of_pairs(forest, tree, nodes);
+    return !nodes.empty();
+}
+
+std::vector<std::int32_t> nodes_to_rank(const Forest& forest, const std::vector<index>& trees) {
+    std::vector<std::int32_t> nodes;
+    for (const index t : trees) {
+        poll();
+        if (forest.depth(t) > kShallowDepth)
+            append_nodes_of_pairs(forest, t, nodes);
+        else
+            append_inner_nodes(forest, t, nodes);
+    }
+    return nodes;
+}
+
+bool append_leaf_boxes(const Forest& forest, const Thresholds& thresholds, index tree, index value_column,
+                       std::vector<Box>& boxes) {
+    if (forest.depth(tree) > kShallowDepth && !has_few_splits_of_pairs(forest, tree)) return false;
+    const std::size_t before = boxes.size();
+    std::vector<Place> stack;
+    stack.reserve(kShallowDepth + 1);
+    stack.push_back({0, {}});
+    while (!stack.empty()) {
+        Place at = stack.back(), children[2];
+        stack.pop_back();
+        if (is_empty(at.box)) continue;
+        if (Forest::is_leaf(forest.tree(tree), at.node)) {
+            at.box.value = forest.values(tree)[at.node * forest.width() + value_column];
+            boxes.push_back(at.box);
+        } else if (cut(forest, thresholds, tree, at, children)) {
+            stack.push_back(children[1]);
+            stack.push_back(children[0]);
+        } else {
+            boxes.resize(before);
+            return false;
+        }
+    }
+    return true;
+}
+
+std::vector<NodeBox> node_boxes(const Forest& forest, const Thresholds& thresholds, index tree, index value_column,
+                                const std::vector<std::int32_t>& below) {
+    const auto value = [&](index m) { return forest.values(tree)[m * forest.width() + value_column]; };
+    std::vector<NodeBox> boxes;
+    std::vector<Place> stack{{0, {}}};
+    while (!stack.empty()) {
+        Place at = stack.back(), children[2];
+        stack.pop_back();
+        if (Forest::is_leaf(forest.tree(tree), at.node) || !cut(forest, thresholds, tree, at, children)) continue;
+        for (const int right : {1, 0}) {
+            Place& child = children[right];
+            if (is_empty(child.box)) continue;
+            child.box.value = value(child.node) - value(at.node);
+            boxes.push_back({below[at.node], child.box});
+            stack.push_back(child);
+        }
+    }
+    return boxes;
+}
+
+}  // namespace fasthdmr

@@ -1,0 +1,43 @@
+// What a tree is made of where few variables decide: boxes of ranks in at most two variables, and what each adds.
+#pragma once
+
+#include <vector>
+
+#include "forest/quantiser.hpp"
+
+namespace fasthdmr {
+
+struct Box {
+    struct Side {
+        std::int32_t variable;
+        std::int32_t low, high;  // low <= rank < high
+        bool missing;            // whether a missing value belongs to it too
+    };
+    Side side[2];  // the variables rising
+    std::int32_t sides = 0;
+    double value = 0.0;
+};
+
+// A deep tree makes boxes of the inner nodes that splits on at most two variables lead to and that split on no third
+// one; none if there are more than this: it would be no sum of a few boxes.
+constexpr index kMostSplits = 511;
+bool has_few_splits_of_pairs(const Forest& forest, index tree);
+
+// The inner nodes whose ranks are needed, numbered through the whole forest: all of shallow trees, which are coded, and
+// of deep ones those that they make boxes of.
+std::vector<std::int32_t> nodes_to_rank(const Forest& forest, const std::vector<index>& trees);
+
+// The leaves of a tree as boxes; false, and nothing appended, if some leaf needs more than two variables.
+bool append_leaf_boxes(const Forest& forest, const Thresholds& thresholds, index tree, index value_column,
+                       std::vector<Box>& boxes);
+
+// The nodes that at most two variables lead to, each with the difference from its parent's value, and the number of the
+// subspace of those variables; `below` as in NodeGroups.
+struct NodeBox {
+    std::int32_t subspace;
+    Box box;
+};
+std::vector<NodeBox> node_boxes(const Forest& forest, const Thresholds& thresholds, index tree, index value_column,
+                                const std::vector<std::int32_t>& below);
+
+}  // namespace fasthdmr

@@ -1,0 +1,153 @@
+#include "features/tree_features.hpp"
+
+#include <algorithm>
+
+#include "features/leaf_boxes.hpp"
+#include "support/parallel.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+// Columns of input that a task loads: their ranks stay in the second cache.
+constexpr index kColumnsATask = 64;
+// Some columns take less time than asking whether they are still wanted.
+constexpr std::size_t kColumnsAPoll = 16;
+
+// Each once: those with leaf values for several outputs are in groups of all of them.
+std::vector<index> distinct_trees(const std::vector<TreeSet>& columns) {
+    std::vector<index> trees;
+    for (const TreeSet& column : columns) trees.insert(trees.end(), column.trees.begin(), column.trees.end());
+    std::sort(trees.begin(), trees.end());
+    trees.erase(std::unique(trees.begin(), trees.end()), trees.end());
+    return trees;
+}
+
+}  // namespace
+
+void add_columns(const std::vector<ColumnSum>& sums, const Thresholds& thresholds, const std::vector<Part>& parts,
+                 bool from_zero) {
+    std::vector<RankedBlock> ranked;
+    for (const Part& part : parts) ranked.emplace_back(thresholds, *part.block, need_codes(sums));
+    for (std::size_t c = 0; c < sums.size(); ++c) {
+        if (c % kColumnsAPoll == 0) poll();
+        for (std::size_t p = 0; p < parts.size(); ++p) {
+            double* column = parts[p].columns[c];
+            if (!column) continue;
+            if (from_zero) std::fill_n(column, ranked[p].rows(), 0.0);
+            sums[c].add(ranked[p], thresholds, column);
+        }
+    }
+}
+
+TreeSums::TreeSums(const Forest& forest, std::vector<TreeSet> columns)
+    : draft_(new Draft{forest, std::move(columns), {}, {}}), columns_(draft_->columns.size()) {}
+
+void TreeSums::draft(int n_threads) {
+    const Forest& forest = draft_->forest;
+    const std::vector<TreeSet>& columns = draft_->columns;
+    thresholds_ = Thresholds(forest, nodes_to_rank(forest, distinct_trees(columns)), n_threads);
+    std::vector<Candidate> candidates(columns.size());
+    draft_->unboxed.resize(columns.size());
+    parallel_for(index(columns.size()), n_threads, [&](index c) {
+        const index value_column = forest.value_column(columns[c].output);
+        for (const index t : columns[c].trees) {
+            poll();
+            if (append_leaf_boxes(forest, thresholds_, t, value_column, candidates[c].boxes))
+                ++(forest.depth(t) > kShallowDepth ? candidates[c].deep_walks : candidates[c].walks);
+            else
+                draft_->unboxed[c].push_back(t);
+        }
+    });
+    draft_->offers = offer_tables(thresholds_, std::move(candidates), n_threads);
+}
+
+void TreeSums::finish(int n_threads) {
+    const std::unique_ptr<Draft> draft = std::move(draft_);
+    const Forest& forest = draft->forest;
+    const std::vector<TreeSet>& columns = draft->columns;
+    std::vector<std::vector<index>> deep(columns.size());
+    parallel_for(index(columns.size()), n_threads, [&](index c) {
+        const index value_column = forest.value_column(columns[c].output);
+        columns_[c].tables = std::move(draft->offers.tables[c]);
+        for (const index t : columns_[c].tables.count() > 0 ? draft->unboxed[c] : columns[c].trees) {
+            if (forest.depth(t) > kShallowDepth || !can_be_coded(forest, thresholds_, t))
+                deep[c].push_back(t);
+            else
+                columns_[c].walked.append(forest, thresholds_, t, forest.depth(t), forest.values(t) + value_column,
+                                          forest.width());
+        }
+    });
+    for (std::size_t c = 0; c < columns.size(); ++c)
+        for (const index t : deep[c]) deep_.append(t, index(c), forest.value_column(columns[c].output));
+    deep_.sort();
+    thresholds_.forget_nodes();
+}
+
+void TreeSums::add(const Forest& forest, const std::vector<Part>& parts, bool from_zero) const {
+    add_columns(columns_, thresholds_, parts, from_zero);
+    for (const Part& part : parts) deep_.add(forest, *part.block, part.columns);
+}
+
+void Evaluator::evaluate(const Table& x, double* out, int n_threads) const {
+    const index blocks = (x.rows + kBlockRows - 1) / kBlockRows;
+    const index most = std::max<index>(1, kColumnsATask / x.columns), threads = std::max(1, n_threads);
+    // As much for every thread; no row's result depends on where rows are cut.
+    const index rounds = (blocks + most * threads - 1) / (most * threads), tasks = std::min(blocks, rounds * threads);
+    parallel_for(tasks, n_threads, [&](index task) {
+        const index first = blocks * task / tasks, last = blocks * (task + 1) / tasks;
+        std::vector<InputBlock> loaded;
+        std::vector<std::vector<double*>> places(last - first);
+        std::vector<Part> parts;
+        loaded.reserve(last - first);
+        for (index b = first; b < last; ++b) {
+            const index begin = b * kBlockRows;
+            loaded.emplace_back(x.columns).load(x, {begin, 1, std::min(kBlockRows, x.rows - begin)});
+            for (index c = 0; c < columns(); ++c) places[b - first].push_back(out + c * x.rows + begin);
+            parts.push_back({&loaded.back(), places[b - first].data()});
+        }
+        fill(parts);
+    });
+}
+
+namespace {
+
+std::vector<TreeSet> trees_by_output(const Forest& forest) {
+    std::vector<TreeSet> sets;
+    for (index output = 0; output < forest.n_outputs(); ++output) sets.push_back({trees_of(forest, output), output});
+    return sets;
+}
+
+std::vector<TreeSet> trees_by_group(const Forest& forest) {
+    std::vector<TreeSet> sets;
+    for (index output = 0; output < forest.n_outputs(); ++output)
+        for (Group& group : group_trees(forest, output)) sets.push_back({std::move(group.trees), output});
+    return sets;
+}
+
+std::vector<TreeSums> laid_out(const Forest& forest, std::vector<TreeSet> columns, int n_threads,
+                               std::uint64_t table_bytes) {
+    std::vector<TreeSums> sums;
+    sums.emplace_back(forest, std::move(columns));
+    lay_out<TreeSums>({&sums[0]}, table_bytes, n_threads);
+    return sums;
+}
+
+}  // namespace
+
+Prediction::Prediction(std::shared_ptr<const Forest> given, int n_threads, std::uint64_t table_bytes)
+    : Evaluator(std::move(given)), sums_(laid_out(forest(), trees_by_output(forest()), n_threads, table_bytes)) {}
+
+void Prediction::fill(const std::vector<Part>& parts) const {
+    for (const Part& part : parts)
+        for (index output = 0; output < forest().n_outputs(); ++output)
+            std::fill_n(part.columns[output], part.block->rows(), forest().offset()[output]);
+    sums_[0].add(forest(), parts, false);
+}
+
+TreeFeatures::TreeFeatures(std::shared_ptr<const Forest> given, int n_threads, std::uint64_t table_bytes)
+    : Evaluator(std::move(given)), sums_(laid_out(forest(), trees_by_group(forest()), n_threads, table_bytes)) {}
+
+void TreeFeatures::fill(const std::vector<Part>& parts) const { sums_[0].add(forest(), parts, true); }
+
+}  // namespace fasthdmr

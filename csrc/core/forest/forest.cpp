@@ -1,0 +1,133 @@
+#include "forest/forest.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "support/interruption.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+std::string where(index t, index m) { return "tree " + std::to_string(t) + ", node " + std::to_string(m) + ": "; }
+
+}  // namespace
+
+float largest_float_not_above(double threshold) {
+    constexpr double largest = std::numeric_limits<float>::max();
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    if (threshold > largest) return threshold == infinity ? infinity : float(largest);
+    if (threshold < -largest) return -infinity;
+    const float rounded = float(threshold);
+    return double(rounded) > threshold ? std::nextafter(rounded, -infinity) : rounded;
+}
+
+Forest::Forest(const TreeArrays& a) : n_features_(a.n_features), n_outputs_(a.n_outputs), width_(a.width) {
+    if (a.n_features < 1 || a.n_outputs < 1) throw Error("a forest needs at least one feature and one output");
+    if (a.n_features > kMostFeatures) throw Error("too many features: " + std::to_string(a.n_features));
+    if (a.width != 1 && a.width != a.n_outputs) throw Error("leaf values must have 1 or n_outputs columns");
+    if (a.n_nodes > kMostNodes) throw Error("too many nodes: " + std::to_string(a.n_nodes));
+    if (a.tree_offsets[0] != 0 || a.tree_offsets[a.n_trees] != a.n_nodes) throw Error("tree offsets must span the nodes");
+    for (index t = 0; t < a.n_trees; ++t)
+        if (a.tree_offsets[t] >= a.tree_offsets[t + 1] || a.tree_offsets[t + 1] > a.n_nodes)
+            throw Error("tree " + std::to_string(t) + ": no nodes");
+    offset_.assign(a.offset, a.offset + a.n_outputs);
+    tree_begin_.reserve(a.n_trees + 1);
+    tree_begin_.push_back(0);
+    nodes_.reserve(a.n_nodes);
+    missing_left_.reserve(a.n_nodes);
+    values_.reserve(a.n_nodes * a.width);
+    depth_.reserve(a.n_trees);
+    tree_output_.reserve(a.n_trees);
+    weights_.reserve(a.n_nodes);
+    for (index t = 0; t < a.n_trees; ++t) {
+        poll();
+        add_tree(a, t);
+        average_upwards(t);
+    }
+}
+
+// Renumbers breadth first, so that siblings are neighbours. Every node has to be reached exactly once.
+void Forest::add_tree(const TreeArrays& a, index t) {
+    const index begin = a.tree_offsets[t], size = a.tree_offsets[t + 1] - begin;
+    if (a.width == 1 && (a.tree_output[t] < 0 || a.tree_output[t] >= a.n_outputs))
+        throw Error("tree " + std::to_string(t) + ": no such output: " + std::to_string(a.tree_output[t]));
+
+    std::vector<index> order{0};
+    std::vector<std::int32_t> level{0};
+    order.reserve(size);
+    level.reserve(size);
+    std::vector<char> seen(size, 0);
+    const auto visit = [&](std::int64_t child, std::int32_t depth) {
+        if (child < 1 || child >= size || seen[child]) throw Error(where(t, child) + "not a tree");
+        seen[child] = 1;
+        order.push_back(child);
+        level.push_back(depth);
+    };
+    for (index k = 0; k < index(order.size()); ++k) {
+        const index m = begin + order[k];
+        const std::int64_t left = a.left[m], right = a.right[m];
+        Node node{std::numeric_limits<float>::infinity(), 0, std::int32_t(k)};
+        if (left != -1 || right != -1) {
+            if (a.feature[m] < 0 || a.feature[m] >= n_features_)
+                throw Error(where(t, order[k]) + "no such feature: " + std::to_string(a.feature[m]));
+            if (std::isnan(a.threshold[m])) throw Error(where(t, order[k]) + "the threshold is NaN");
+            node = {largest_float_not_above(a.threshold[m]), std::int32_t(a.feature[m]), std::int32_t(order.size())};
+            visit(left, level[k] + 1);
+            visit(right, level[k] + 1);
+        }
+        nodes_.push_back(node);
+        missing_left_.push_back(a.missing_left[m]);
+        values_.insert(values_.end(), a.value + m * a.width, a.value + (m + 1) * a.width);
+        weights_.push_back(a.weight ? a.weight[m] : 1.0);
+    }
+    if (index(order.size()) != size) throw Error("tree " + std::to_string(t) + ": nodes that no path reaches");
+    depth_.push_back(level.back());
+    tree_begin_.push_back(tree_begin_.back() + size);
+    tree_output_.push_back(a.width == 1 ? a.tree_output[t] : 0);
+}
+
+std::vector<double> Forest::reach() const {
+    std::vector<double> result(n_outputs_, 0.0);
+    for (index t = 0; t < n_trees(); ++t)
+        for (index c = 0; c < width_; ++c) {
+            double largest = 0.0;
+            for (index m = 0; m < tree_size(t); ++m) {
+                if (!is_leaf(tree(t), m)) continue;
+                const double value = std::abs(values(t)[m * width_ + c]);
+                if (!(value <= largest)) largest = std::isnan(value) ? std::numeric_limits<double>::infinity() : value;
+            }
+            result[width_ > 1 ? c : tree_output_[t]] += largest;
+        }
+    return result;
+}
+
+// Children come behind their parents. Weights without a mean (zero, or negative ones) count as equal: any value of an
+// inner node will do, as long as it lies among those of its leaves.
+void Forest::average_upwards(index t) {
+    const index begin = tree_begin_[t];
+    for (index m = tree_begin_[t + 1] - 1; m >= begin; --m) {
+        const index left = begin + nodes_[m].left;
+        if (left == m) continue;
+        const double left_weight = weights_[left], right_weight = weights_[left + 1], sum = left_weight + right_weight;
+        const bool usable = left_weight >= 0.0 && right_weight >= 0.0 && sum > 0.0 && std::isfinite(sum);
+        const double share = usable ? right_weight / sum : 0.5;
+        for (index c = 0; c < width_; ++c) {
+            const double low = values_[left * width_ + c], high = values_[(left + 1) * width_ + c];
+            values_[m * width_ + c] = low + share * (high - low);
+        }
+    }
+}
+
+Forest Forest::scaled(const double* factors) const {
+    Forest result = *this;
+    std::fill(result.offset_.begin(), result.offset_.end(), 0.0);
+    for (index t = 0; t < n_trees(); ++t)
+        for (index m = 0; m < tree_size(t); ++m)
+            for (index c = 0; c < width_; ++c)
+                result.values_[(tree_begin_[t] + m) * width_ + c] *= factors[t * n_outputs_ + (width_ > 1 ? c : tree_output_[t])];
+    return result;
+}
+
+}  // namespace fasthdmr

@@ -1,0 +1,149 @@
+#include "forest/grouping.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "support/interruption.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+void split_variables(const Forest& forest, index t, Subspace& variables) {
+    const Node* tree = forest.tree(t);
+    variables.clear();
+    for (index m = 0; m < forest.tree_size(t); ++m)
+        if (!Forest::is_leaf(tree, m)) variables.push_back(tree[m].feature);
+    std::sort(variables.begin(), variables.end());
+    variables.erase(std::unique(variables.begin(), variables.end()), variables.end());
+}
+
+// Numbers sets of variables as they turn up, and remembers what one variable more makes of each.
+class Numbering {
+public:
+    // The number of the set `number`, the empty one being -1, with one variable more.
+    std::int32_t with(std::int32_t number, std::int32_t variable) {
+        const std::uint64_t key = std::uint64_t(number + 1) << 32 | std::uint32_t(variable);
+        const auto known = next_.find(key);
+        if (known != next_.end()) return known->second;
+        Subspace u = number < 0 ? Subspace{} : *sets_[number];
+        const auto place = std::lower_bound(u.begin(), u.end(), variable);
+        if (place == u.end() || *place != variable) u.insert(place, variable);
+        const auto [entry, is_new] = numbers_.try_emplace(std::move(u), std::int32_t(sets_.size()));
+        if (is_new) sets_.push_back(&entry->first);
+        return next_[key] = entry->second;
+    }
+
+    // The sets in their order; ranks[number] becomes the place of each.
+    std::vector<Subspace> sorted(std::vector<std::int32_t>& ranks) const {
+        std::vector<Subspace> result;
+        ranks.resize(sets_.size());
+        for (const auto& [u, number] : numbers_) {
+            ranks[number] = std::int32_t(result.size());
+            result.push_back(u);
+        }
+        return result;
+    }
+
+private:
+    std::map<Subspace, std::int32_t, decltype(&precedes)> numbers_{&precedes};
+    std::vector<const Subspace*> sets_;  // the keys of the map, which stay where they are
+    std::unordered_map<std::uint64_t, std::int32_t> next_;
+};
+
+}  // namespace
+
+std::vector<index> trees_of(const Forest& forest, index output, TreeChoice which) {
+    std::vector<index> trees;
+    Subspace variables;
+    for (index t = 0; t < forest.n_trees(); ++t) {
+        if (!forest.adds_to(t, output)) continue;
+        if (which != TreeChoice::all) {
+            split_variables(forest, t, variables);
+            if ((variables.size() <= kFewVariables) != (which == TreeChoice::of_few_variables)) continue;
+        }
+        trees.push_back(t);
+    }
+    return trees;
+}
+
+std::vector<Group> group_trees(const Forest& forest, index output, TreeChoice which) {
+    std::map<Subspace, std::vector<index>, decltype(&precedes)> trees(&precedes);
+    Subspace variables;  // one for all trees: most of their sets are known already
+    for (const index t : trees_of(forest, output, which)) {
+        poll();
+        split_variables(forest, t, variables);
+        trees[variables].push_back(t);
+    }
+    std::vector<Group> groups;
+    groups.reserve(trees.size());
+    for (auto& [subspace, members] : trees) groups.push_back({subspace, std::move(members)});
+    return groups;
+}
+
+namespace {
+
+// Adds u + {variable} to the found ones, for all subsets u of the path of fewer than `order` variables.
+void touch(const Subspace& path, std::int32_t variable, index order, std::set<Subspace, decltype(&precedes)>& found) {
+    std::vector<Subspace> fresh{{variable}};
+    for (const std::int32_t other : path)
+        for (std::size_t k = 0, n = fresh.size(); k < n; ++k)
+            if (index(fresh[k].size()) < order) {
+                fresh.push_back(fresh[k]);
+                fresh.back().push_back(other);
+            }
+    for (Subspace& u : fresh) {
+        std::sort(u.begin(), u.end());
+        found.insert(std::move(u));
+    }
+}
+
+}  // namespace
+
+std::vector<Subspace> touched_subspaces(const Forest& forest, index order) {
+    std::set<Subspace, decltype(&precedes)> found(&precedes);
+    for (index t = 0; t < forest.n_trees(); ++t) {
+        poll();
+        const Node* tree = forest.tree(t);
+        std::vector<Subspace> path(forest.tree_size(t));
+        for (index m = 0; m < forest.tree_size(t); ++m) {
+            if (Forest::is_leaf(tree, m)) continue;
+            Subspace& u = path[m];
+            const auto place = std::lower_bound(u.begin(), u.end(), tree[m].feature);
+            if (place == u.end() || *place != tree[m].feature) {
+                touch(u, tree[m].feature, order, found);
+                u.insert(place, tree[m].feature);
+            }
+            path[tree[m].left] = path[tree[m].left + 1] = u;
+            Subspace().swap(u);
+        }
+    }
+    return {found.begin(), found.end()};
+}
+
+NodeGroups group_nodes(const Forest& forest, index output, TreeChoice which) {
+    Numbering numbering;
+    NodeGroups groups;
+    groups.below.resize(forest.n_trees());
+    for (const index t : trees_of(forest, output, which)) {
+        poll();
+        const Node* tree = forest.tree(t);
+        std::vector<std::int32_t>& below = groups.below[t];
+        below.assign(forest.tree_size(t), -1);  // until it is visited, a node holds its own subspace
+        for (index m = 0; m < forest.tree_size(t); ++m) {
+            if (Forest::is_leaf(tree, m)) continue;
+            below[m] = numbering.with(below[m], tree[m].feature);
+            below[tree[m].left] = below[tree[m].left + 1] = below[m];
+        }
+    }
+    std::vector<std::int32_t> ranks;
+    groups.subspaces = numbering.sorted(ranks);
+    for (auto& below : groups.below)
+        for (std::int32_t& number : below)
+            if (number >= 0) number = ranks[number];
+    return groups;
+}
+
+}  // namespace fasthdmr

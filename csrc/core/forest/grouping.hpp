@@ -1,0 +1,38 @@
+// The subspaces of trees (spec 4). By tree: the exact set of variables that a tree splits on. By node: the set of
+// variables on the path to a node.
+#pragma once
+
+#include <vector>
+
+#include "forest/forest.hpp"
+#include "support/subspace.hpp"
+
+namespace fasthdmr {
+
+struct Group {
+    Subspace subspace;
+    std::vector<index> trees;
+};
+
+// Which trees: all, or those that split on at most kFewVariables variables, or the others.
+enum class TreeChoice { all, of_few_variables, of_many_variables };
+constexpr std::size_t kFewVariables = 2;
+
+// The trees that add to one output.
+std::vector<index> trees_of(const Forest& forest, index output, TreeChoice which = TreeChoice::all);
+
+// The groups of the trees that add to one output.
+std::vector<Group> group_trees(const Forest& forest, index output, TreeChoice which = TreeChoice::all);
+
+// The subspaces of the nodes of the trees that add to one output; the roots, with none, aside.
+struct NodeGroups {
+    std::vector<Subspace> subspaces;  // sorted
+    // By tree and node: the subspace of its children; of a leaf, its own, and -1 if that is the root.
+    std::vector<std::vector<std::int32_t>> below;
+};
+NodeGroups group_nodes(const Forest& forest, index output, TreeChoice which = TreeChoice::all);
+
+// The subspaces up to an order whose variables meet on some path from a root: those that the forest can interact in.
+std::vector<Subspace> touched_subspaces(const Forest& forest, index order);
+
+}  // namespace fasthdmr

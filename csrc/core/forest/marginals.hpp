@@ -1,0 +1,43 @@
+// The marginal laws of the variables as far as trees can tell values apart: by rank. Missing values have a rank of
+// their own, the last.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "forest/quantiser.hpp"
+
+namespace fasthdmr {
+
+class Marginals {
+public:
+    // Of rows, with weights or (null) without, by the thresholds of all forests.
+    Marginals(const std::vector<std::shared_ptr<const Forest>>& forests, const Table& x, const double* weight,
+              int n_threads);
+    // As `sorted` and `below` of another one.
+    Marginals(std::vector<std::vector<float>> sorted, std::vector<std::vector<double>> below);
+
+    const Thresholds& thresholds() const { return thresholds_; }
+    // The weight of lower ranks, for ranks from 0 to two more than the number of thresholds.
+    const std::vector<double>& below(index variable) const { return below_[variable]; }
+    // A value goes left at a node with this threshold, one of those known, if its rank is lower.
+    std::int32_t split(index variable, float threshold) const;
+
+    double probability(index variable, std::int32_t low, std::int32_t high) const {
+        const std::vector<double>& below = below_[variable];
+        return (below[high] - below[low]) / below.back();
+    }
+    double missing(index variable) const {
+        const std::int32_t rank = thresholds_.count(variable) + 1;
+        return probability(variable, rank, rank + 1);
+    }
+
+private:
+    void check(index variable) const;
+    void count(const Table& x, const double* weight, index variable);
+
+    Thresholds thresholds_;
+    std::vector<std::vector<double>> below_;
+};
+
+}  // namespace fasthdmr

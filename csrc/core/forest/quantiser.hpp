@@ -1,0 +1,52 @@
+// Values as ranks: how many of a forest's thresholds on the variable are below them. Trees see no more of a value.
+#pragma once
+
+#include <vector>
+
+#include "forest/forest.hpp"
+#include "forest/row_block.hpp"
+
+namespace fasthdmr {
+
+class Thresholds {
+public:
+    Thresholds() = default;
+    // Of the chosen inner nodes, numbered through the whole forest.
+    Thresholds(const Forest& forest, const std::vector<std::int32_t>& nodes, int n_threads);
+    // Numbers that are known already: by variable, rising, each once.
+    explicit Thresholds(std::vector<std::vector<float>> sorted) : sorted_(std::move(sorted)) {}
+
+    std::int32_t count(index variable) const { return std::int32_t(sorted_[variable].size()); }
+    const float* sorted(index variable) const { return sorted_[variable].data(); }
+    index variables() const { return index(sorted_.size()); }
+    // A value of a higher rank goes right at the node. Known until `forget_nodes`.
+    std::int32_t rank(const Forest& forest, index tree, index node) const {
+        return rank_[forest.tree_begin(tree) + node];
+    }
+    void forget_nodes() { std::vector<std::int32_t>().swap(rank_); }
+
+private:
+    std::vector<std::vector<float>> sorted_;  // by variable, each value once
+    std::vector<std::int32_t> rank_;          // by node; of those not chosen, anything
+};
+
+// The ranks of a block of rows; those of missing values are one more than the number of thresholds.
+class RankedBlock {
+public:
+    RankedBlock(const Thresholds& thresholds, const InputBlock& block, bool with_codes);
+
+    index rows() const { return rows_; }
+    const std::int32_t* ranks(index variable) const { return ranks_.data() + variable * kBlockRows; }
+    // For the kernels: kBlockRows a variable, then the complements of all of them.
+    const std::int16_t* codes() const { return codes_.data(); }
+    // Rows with a missing value in some variable that has thresholds.
+    const std::vector<index>& missing() const { return missing_; }
+
+private:
+    index rows_;
+    Buffer<std::int32_t> ranks_;
+    Buffer<std::int16_t> codes_;
+    std::vector<index> missing_;
+};
+
+}  // namespace fasthdmr

@@ -1,0 +1,30 @@
+// Marginal partial dependence of a forest, exact: the mean over rows of its output, a few variables set to the values
+// of a grid.
+#pragma once
+
+#include <vector>
+
+#include "forest/forest.hpp"
+
+namespace fasthdmr {
+
+// A variable and the values of a grid along it, rising.
+struct GridAxis {
+    std::int32_t variable;
+    std::vector<double> values;
+};
+
+// A leaf has a share for every subset of a grid's variables, and a box as many corners.
+constexpr std::size_t kMostGridAxes = 4;
+
+// What trees leave before the grids take it, together; but one tree may need more.
+constexpr index kBatchBytes = index(1) << 25;
+
+// Each grid is the product of some axes, by number, of different variables. Its result is in C order: by output, then
+// by the values of its axes. Rows without weights weigh the same.
+std::vector<std::vector<double>> partial_dependence(const Forest& forest, const Table& x, const double* weight,
+                                                    const std::vector<GridAxis>& axes,
+                                                    const std::vector<std::vector<index>>& grids, int n_threads,
+                                                    index batch_bytes = kBatchBytes);
+
+}  // namespace fasthdmr

@@ -1,0 +1,47 @@
+// How much weight of the rows reaches each leaf of a tree if some variables are free to take any value: a row that
+// leaves the path to a leaf at splits on free variables only reaches it still.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "forest/grouping.hpp"
+
+namespace fasthdmr {
+
+// The sets of variables that may be free together, by number: all subsets of the given ones. The empty one is 0.
+class FreeSets {
+public:
+    FreeSets(index n_features, const std::vector<Subspace>& sets);
+
+    index count() const { return index(number_.size()); }
+    // The number of a set with a variable added; -1 if they may not be free together.
+    std::int32_t with(std::int32_t set, std::int32_t variable) const {
+        const std::int32_t place = place_[variable];
+        return place < 0 ? -1 : with_[set * places_ + place];
+    }
+    // The numbers of all subsets of a set.
+    std::vector<std::int32_t> inside(const Subspace& set) const;
+
+private:
+    std::map<Subspace, std::int32_t> number_;
+    std::vector<std::int32_t> place_;  // by variable, -1 if it is never free
+    index places_ = 0;
+    std::vector<std::int32_t> with_;
+};
+
+// Rows as the trees see them, column-wise, and their weights.
+struct WeightedRows {
+    index count = 0;
+    Buffer<float> values;
+    std::vector<double> weight;
+
+    const float* column(index variable) const { return values.data() + variable * count; }
+    void load(const Table& x, const double* weights, const Rows& rows, int n_threads);
+};
+
+// By node and free set, of leaves only: the weight of the rows that leave the path to it at splits on all the variables
+// of the set, and on no others.
+std::vector<double> leaf_shares(const Forest& forest, index tree, const WeightedRows& rows, const FreeSets& free);
+
+}  // namespace fasthdmr

@@ -1,0 +1,160 @@
+#include "kernels/declarations.hpp"
+
+#include <cstring>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+namespace fasthdmr::FASTHDMR_ISA {
+
+namespace {
+
+// Neighbouring rows, one a lane; those of a mask are there, the others stay at the root, where a gather that leaves them
+// out reads zeros. The mask must be none that compilers know to be full: they would not clear the register that a
+// gather writes to, and it would wait for whatever wrote it before.
+#if defined(__AVX512F__)
+
+using Lanes = __m512i;
+using Mask = __mmask16;
+
+inline Lanes lane_numbers() { return _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0); }
+inline Mask first_lanes(index rows) {
+    return _mm512_cmpgt_epi32_mask(_mm512_set1_epi32(std::int32_t(rows)), lane_numbers());
+}
+inline Lanes gather(Mask there, const void* from, Lanes place) {
+    return _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), there, place, from, 4);
+}
+inline bool differ(Lanes a, Lanes b) { return _mm512_cmpneq_epi32_mask(a, b); }
+
+#elif defined(__AVX2__)
+
+using Lanes = __m256i;
+using Mask = __m256i;
+
+inline Lanes lane_numbers() { return _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0); }
+inline Mask first_lanes(index rows) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(std::int32_t(rows)), lane_numbers());
+}
+inline Lanes gather(Mask there, const void* from, Lanes place) {
+    return _mm256_mask_i32gather_epi32(_mm256_setzero_si256(), static_cast<const int*>(from), place, there, 4);
+}
+inline bool differ(Lanes a, Lanes b) {
+    const Lanes bits = _mm256_xor_si256(a, b);
+    return !_mm256_testz_si256(bits, bits);
+}
+
+#else
+
+using Lanes = std::int32_t;
+using Mask = bool;
+
+inline Mask first_lanes(index) { return true; }
+inline bool differ(Lanes a, Lanes b) { return a != b; }
+
+#endif
+
+constexpr index kLanes = sizeof(Lanes) / sizeof(std::int32_t);
+
+struct Walk {
+    const Node* tree;
+    const std::uint8_t* missing_left;
+    const float* x;
+    std::int32_t ld;
+    Mask there;
+};
+
+// Where NaN goes. Like all numbers it stays at a leaf.
+inline std::int32_t step_missing(const Walk& walk, std::int32_t at) {
+    const std::int32_t left = walk.tree[at].left;
+    return left == at ? at : left + !walk.missing_left[at];
+}
+
+#if defined(__AVX2__)
+
+// Sends the lanes of a bit set there. Arguments are values: what others can point at has to be in memory.
+__attribute__((noinline)) Lanes step_missing(const Walk& walk, unsigned missing, Lanes at, Lanes next) {
+    std::int32_t from[kLanes], to[kLanes];
+    std::memcpy(from, &at, sizeof at);
+    std::memcpy(to, &next, sizeof next);
+    for (; missing; missing &= missing - 1) {
+        const int lane = __builtin_ctz(missing);
+        to[lane] = step_missing(walk, from[lane]);
+    }
+    std::memcpy(&next, to, sizeof next);
+    return next;
+}
+
+#endif
+
+// Rows [row, row + kLanes) a level down.
+#if defined(__AVX512F__)
+
+inline Lanes step_lanes(const Walk& walk, index row, Lanes at) {
+    const Lanes word = _mm512_add_epi32(at, _mm512_add_epi32(at, at));  // a node has three of them
+    const Lanes column = _mm512_mullo_epi32(gather(walk.there, &walk.tree->feature, word), _mm512_set1_epi32(walk.ld));
+    const __m512 x = _mm512_castsi512_ps(gather(walk.there, walk.x + row, _mm512_add_epi32(column, lane_numbers())));
+    const __m512 threshold = _mm512_castsi512_ps(gather(walk.there, &walk.tree->threshold, word));
+    const Lanes left = gather(walk.there, &walk.tree->left, word);
+    const Mask right = _mm512_cmp_ps_mask(x, threshold, _CMP_GT_OQ), missing = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
+    const Lanes next = _mm512_mask_add_epi32(left, right, left, _mm512_set1_epi32(1));
+    return missing ? step_missing(walk, missing, at, next) : next;
+}
+
+#elif defined(__AVX2__)
+
+inline Lanes step_lanes(const Walk& walk, index row, Lanes at) {
+    const Lanes word = _mm256_add_epi32(at, _mm256_add_epi32(at, at));  // a node has three of them
+    const Lanes column = _mm256_mullo_epi32(gather(walk.there, &walk.tree->feature, word), _mm256_set1_epi32(walk.ld));
+    const __m256 x = _mm256_castsi256_ps(gather(walk.there, walk.x + row, _mm256_add_epi32(column, lane_numbers())));
+    const __m256 threshold = _mm256_castsi256_ps(gather(walk.there, &walk.tree->threshold, word));
+    const Lanes left = gather(walk.there, &walk.tree->left, word);
+    const Lanes right = _mm256_castps_si256(_mm256_cmp_ps(x, threshold, _CMP_GT_OQ));
+    const Lanes next = _mm256_sub_epi32(left, right);  // true is -1
+    const int missing = _mm256_movemask_ps(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+    return missing ? step_missing(walk, unsigned(missing), at, next) : next;
+}
+
+#else
+
+inline Lanes step_lanes(const Walk& walk, index row, Lanes at) {
+    const Node& node = walk.tree[at];
+    const float x = walk.x[index(node.feature) * walk.ld + row];
+    return x != x ? step_missing(walk, at) : node.left + (x > node.threshold);
+}
+
+#endif
+
+// Vectors of rows walk side by side, so that their cache misses overlap; a row at its leaf stays there.
+template <index Vectors>
+inline void find_leaves_from(index row, const Walk& walk, int depth, index rows, std::int32_t* leaf) {
+    Lanes at[Vectors] = {};
+    bool moved = true;
+    for (int level = 0; level < depth && moved; ++level) {
+        moved = false;
+        for (index v = 0; v < Vectors; ++v) {
+            const Lanes before = at[v];
+            at[v] = step_lanes(walk, row + v * kLanes, before);
+            moved |= differ(at[v], before);
+        }
+    }
+    const index n = rows - row < Vectors * kLanes ? rows - row : Vectors * kLanes;
+    std::memcpy(leaf + row, at, n * sizeof *leaf);
+}
+
+}  // namespace
+
+void find_leaves(const Node* tree, const std::uint8_t* missing_left, int depth, const float* x, index ld, index rows,
+                 std::int32_t* leaf) {
+    constexpr index vectors = kLanes > 1 ? 4 : 16;
+    Walk walk{tree, missing_left, x, std::int32_t(ld), first_lanes(rows)};
+    index row = 0;
+    for (constexpr index side = vectors * kLanes; row + side <= rows; row += side)
+        find_leaves_from<vectors>(row, walk, depth, rows, leaf);
+    for (; row < rows; row += kLanes) {
+        walk.there = first_lanes(rows - row);
+        find_leaves_from<1>(row, walk, depth, rows, leaf);
+    }
+}
+
+}  // namespace fasthdmr::FASTHDMR_ISA

@@ -1,0 +1,39 @@
+#include <cstdlib>
+#include <cstring>
+
+#include "kernels/kernels.hpp"
+
+namespace fasthdmr {
+
+extern const Kernels kernels_baseline;
+#ifdef FASTHDMR_X86
+extern const Kernels kernels_avx2;
+extern const Kernels kernels_avx512;
+#endif
+
+namespace {
+
+const Kernels& choose() {
+#ifdef FASTHDMR_X86
+    const bool avx2 = __builtin_cpu_supports("avx2");
+    const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    const Kernels* best = avx512 ? &kernels_avx512 : avx2 ? &kernels_avx2 : &kernels_baseline;
+    if (const char* wish = std::getenv("FASTHDMR_CPU")) {
+        if (!std::strcmp(wish, "baseline")) best = &kernels_baseline;
+        if (!std::strcmp(wish, "avx2") && avx2) best = &kernels_avx2;
+    }
+    return *best;
+#else
+    return kernels_baseline;
+#endif
+}
+
+}  // namespace
+
+const Kernels& kernels() {
+    static const Kernels& chosen = choose();
+    return chosen;
+}
+
+}  // namespace fasthdmr

@@ -1,0 +1,283 @@
+#include "kernels/declarations.hpp"
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+// Every set adds the same numbers in the same order to each row, so that all give the same bits.
+namespace fasthdmr::FASTHDMR_ISA {
+
+namespace {
+
+// Where the code of a row goes within its tile: such that what the vectors below fetch belongs to neighbouring rows.
+index place_in_tile(index row) {
+#if defined(__AVX512BW__)
+    return row / 32 * 32 + row % 8 * 4 + row % 32 / 8;
+#elif defined(__AVX2__)
+    constexpr index lane[8] = {0, 1, 4, 5, 2, 3, 6, 7};
+    return row / 16 * 16 + lane[row % 8] * 2 + row % 16 / 8;
+#else
+    return row;
+#endif
+}
+
+#if defined(__AVX512BW__)
+
+// A 16-bit word a row: the number of its leaf. A branch is compared only where a row takes it.
+template <int Depth>
+inline __m512i leaf_numbers(const CodedTree& tree, const std::int16_t* codes, index ld) {
+    const auto right = [&](int m, __mmask32 here) {
+        return _mm512_mask_cmpgt_epi16_mask(here, _mm512_load_si512(codes + tree.variable[m] * ld),
+                                            _mm512_set1_epi32(tree.code[m]));
+    };
+    const __mmask32 c0 = right(0, ~__mmask32(0));
+    __m512i leaf = _mm512_maskz_set1_epi16(c0, 4);
+    if constexpr (Depth > 1) {
+        const __mmask32 n0 = _knot_mask32(c0), left1 = right(1, n0), right1 = right(2, c0);
+        leaf = _mm512_mask_add_epi16(leaf, _kor_mask32(left1, right1), leaf, _mm512_set1_epi16(2));
+        if constexpr (Depth > 2) {
+            const __mmask32 low = _kor_mask32(right(3, _kandn_mask32(left1, n0)), right(4, left1));
+            const __mmask32 high = _kor_mask32(right(5, _kandn_mask32(right1, c0)), right(6, right1));
+            leaf = _mm512_mask_add_epi16(leaf, _kor_mask32(low, high), leaf, _mm512_set1_epi16(1));
+        }
+    }
+    return leaf;
+}
+
+template <int Depth>
+inline void add_tile(const CodedTree* trees, index n_trees, const std::int16_t* codes, index ld, double* out) {
+    __m512d sum[8];
+    for (int k = 0; k < 8; ++k) sum[k] = _mm512_loadu_pd(out + 8 * k);
+    for (index t = 0; t < n_trees; ++t) {
+        const __m512d leaves = _mm512_load_pd(trees[t].leaf);
+        for (int half = 0; half < 2; ++half) {
+            const __m512i leaf = leaf_numbers<Depth>(trees[t], codes + 32 * half, ld);
+            // Only the last three bits of every 64 count: a word after the other.
+            sum[4 * half] = _mm512_add_pd(sum[4 * half], _mm512_permutexvar_pd(leaf, leaves));
+            sum[4 * half + 1] =
+                _mm512_add_pd(sum[4 * half + 1], _mm512_permutexvar_pd(_mm512_srli_epi64(leaf, 16), leaves));
+            sum[4 * half + 2] =
+                _mm512_add_pd(sum[4 * half + 2], _mm512_permutexvar_pd(_mm512_srli_epi64(leaf, 32), leaves));
+            sum[4 * half + 3] =
+                _mm512_add_pd(sum[4 * half + 3], _mm512_permutexvar_pd(_mm512_srli_epi64(leaf, 48), leaves));
+        }
+    }
+    for (int k = 0; k < 8; ++k) _mm512_storeu_pd(out + 8 * k, sum[k]);
+}
+
+// A 16-bit word a row: the number of the value that a pair of paths adds.
+inline __m512i value_numbers(const CodedPaths& pair, const std::int16_t* codes, index ld) {
+    const auto passes = [&](int m, __mmask32 here) {
+        return _mm512_mask_cmpgt_epi16_mask(here, _mm512_load_si512(codes + pair.variable[m] * ld),
+                                            _mm512_set1_epi32(pair.code[m]));
+    };
+    const __mmask32 a = passes(1, passes(0, ~__mmask32(0))), b = passes(4, passes(3, ~__mmask32(0)));
+    const __m512i one = _mm512_set1_epi16(1), three = _mm512_set1_epi16(3);
+    __m512i number = _mm512_maskz_mov_epi16(a, three);
+    number = _mm512_mask_add_epi16(number, passes(2, a), number, three);
+    number = _mm512_mask_add_epi16(number, b, number, one);
+    return _mm512_mask_add_epi16(number, passes(5, b), number, one);
+}
+
+inline void add_pairs(const CodedPaths* pairs, index n_pairs, const std::int16_t* codes, index ld, double* out) {
+    __m512d sum[8];
+    for (int k = 0; k < 8; ++k) sum[k] = _mm512_loadu_pd(out + 8 * k);
+    for (index p = 0; p < n_pairs; ++p) {
+        const __m512d low = _mm512_load_pd(pairs[p].value), high = _mm512_set1_pd(pairs[p].value[8]);
+        for (int half = 0; half < 2; ++half) {
+            const __m512i number = value_numbers(pairs[p], codes + 32 * half, ld);
+            __m512d* to = sum + 4 * half;
+            // Only the last four bits of every 64 count: a word after the other.
+            to[0] = _mm512_add_pd(to[0], _mm512_permutex2var_pd(low, number, high));
+            to[1] = _mm512_add_pd(to[1], _mm512_permutex2var_pd(low, _mm512_srli_epi64(number, 16), high));
+            to[2] = _mm512_add_pd(to[2], _mm512_permutex2var_pd(low, _mm512_srli_epi64(number, 32), high));
+            to[3] = _mm512_add_pd(to[3], _mm512_permutex2var_pd(low, _mm512_srli_epi64(number, 48), high));
+        }
+    }
+    for (int k = 0; k < 8; ++k) _mm512_storeu_pd(out + 8 * k, sum[k]);
+}
+
+#elif defined(__AVX2__)
+
+// As above; here bits 1 and 2 of a leaf's number are exchanged, as are the leaves in `add_tile`.
+template <int Depth>
+inline __m256i leaf_numbers(const CodedTree& tree, const std::int16_t* codes, index ld) {
+    const auto right = [&](int m) {
+        const auto* code = reinterpret_cast<const __m256i*>(codes + tree.variable[m] * ld);
+        return _mm256_cmpgt_epi16(_mm256_load_si256(code), _mm256_set1_epi32(tree.code[m]));
+    };
+    const __m256i c0 = right(0);
+    __m256i leaf = _mm256_and_si256(c0, _mm256_set1_epi16(2));
+    if constexpr (Depth > 1) {
+        const __m256i c1 = _mm256_blendv_epi8(right(1), right(2), c0);
+        leaf = _mm256_or_si256(leaf, _mm256_and_si256(c1, _mm256_set1_epi16(4)));
+        if constexpr (Depth > 2) {
+            const __m256i low = _mm256_blendv_epi8(right(3), right(4), c1);
+            const __m256i high = _mm256_blendv_epi8(right(5), right(6), c1);
+            const __m256i c2 = _mm256_blendv_epi8(low, high, c0);
+            leaf = _mm256_or_si256(leaf, _mm256_and_si256(c2, _mm256_set1_epi16(1)));
+        }
+    }
+    return leaf;
+}
+
+// Doubles are fetched by halves: only for 32 bits is there a permute of eight.
+template <int Depth>
+inline void add_tile(const CodedTree* trees, index n_trees, const std::int16_t* codes, index ld, double* out) {
+    for (int quarter = 0; quarter < 4; ++quarter, codes += 16, out += 16) {
+        __m256d sum[4];
+        for (int k = 0; k < 4; ++k) sum[k] = _mm256_loadu_pd(out + 4 * k);
+        for (index t = 0; t < n_trees; ++t) {
+            const float* halves = reinterpret_cast<const float*>(trees[t].leaf);
+            const __m256 a = _mm256_load_ps(halves), b = _mm256_load_ps(halves + 8);
+            const __m256 low = _mm256_shuffle_ps(a, b, 0x88), high = _mm256_shuffle_ps(a, b, 0xdd);
+            const __m256i leaf = leaf_numbers<Depth>(trees[t], codes, ld);
+            for (int k = 0; k < 2; ++k) {
+                const __m256i word = k ? _mm256_srli_epi32(leaf, 16) : leaf;
+                const __m256 l = _mm256_permutevar8x32_ps(low, word), h = _mm256_permutevar8x32_ps(high, word);
+                sum[2 * k] = _mm256_add_pd(sum[2 * k], _mm256_castps_pd(_mm256_unpacklo_ps(l, h)));
+                sum[2 * k + 1] = _mm256_add_pd(sum[2 * k + 1], _mm256_castps_pd(_mm256_unpackhi_ps(l, h)));
+            }
+        }
+        for (int k = 0; k < 4; ++k) _mm256_storeu_pd(out + 4 * k, sum[k]);
+    }
+}
+
+// Halves of doubles that a shuffle left in the order 0 1 4 5 2 3 6 7.
+inline __m256 in_order(__m256 halves) {
+    return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(halves), 0xd8));
+}
+
+// A 16-bit word a row: the number of the value that a pair of paths adds, less 1.
+inline __m256i value_numbers(const CodedPaths& pair, const std::int16_t* codes, index ld) {
+    const auto passes = [&](int m) {
+        const auto* code = reinterpret_cast<const __m256i*>(codes + pair.variable[m] * ld);
+        return _mm256_cmpgt_epi16(_mm256_load_si256(code), _mm256_set1_epi32(pair.code[m]));
+    };
+    // Of what is true every bit is set, so that sums are negative.
+    const auto choice = [&](int m) {
+        const __m256i reached = _mm256_and_si256(passes(m), passes(m + 1));
+        return _mm256_add_epi16(reached, _mm256_and_si256(reached, passes(m + 2)));
+    };
+    const __m256i i = choice(0), j = choice(3);
+    const __m256i negative = _mm256_add_epi16(_mm256_add_epi16(i, _mm256_add_epi16(i, i)), j);
+    return _mm256_xor_si256(negative, _mm256_set1_epi16(-1));
+}
+
+// A permute knows eight numbers; to the ninth, -1, belongs 0.
+inline void add_pairs(const CodedPaths* pairs, index n_pairs, const std::int16_t* codes, index ld, double* out) {
+    const auto fetch = [](__m256 from, __m256i number) {
+        const __m256i nothing = _mm256_srai_epi32(number, 31);
+        return _mm256_andnot_ps(_mm256_castsi256_ps(nothing), _mm256_permutevar8x32_ps(from, number));
+    };
+    for (int quarter = 0; quarter < 4; ++quarter, codes += 16, out += 16) {
+        __m256d sum[4];
+        for (int k = 0; k < 4; ++k) sum[k] = _mm256_loadu_pd(out + 4 * k);
+        for (index p = 0; p < n_pairs; ++p) {
+            const float* halves = reinterpret_cast<const float*>(pairs[p].value + 1);
+            const __m256 a = _mm256_loadu_ps(halves), b = _mm256_loadu_ps(halves + 8);
+            const __m256 low = in_order(_mm256_shuffle_ps(a, b, 0x88)), high = in_order(_mm256_shuffle_ps(a, b, 0xdd));
+            const __m256i numbers = value_numbers(pairs[p], codes, ld);
+            for (int k = 0; k < 2; ++k) {
+                const __m256i number = k ? numbers : _mm256_slli_epi32(numbers, 16);
+                const __m256i last = _mm256_srai_epi32(number, 16);
+                const __m256 l = fetch(low, last), h = fetch(high, last);
+                sum[2 * k] = _mm256_add_pd(sum[2 * k], _mm256_castps_pd(_mm256_unpacklo_ps(l, h)));
+                sum[2 * k + 1] = _mm256_add_pd(sum[2 * k + 1], _mm256_castps_pd(_mm256_unpackhi_ps(l, h)));
+            }
+        }
+        for (int k = 0; k < 4; ++k) _mm256_storeu_pd(out + 4 * k, sum[k]);
+    }
+}
+
+#else
+
+// Both branches are at hand: choosing by bits keeps the compiler from putting a jump here.
+inline std::int16_t choose(std::int16_t right, std::int16_t if_left, std::int16_t if_right) {
+    return std::int16_t(if_left ^ (right & (if_left ^ if_right)));
+}
+
+// All leaves are known before any value is fetched: the first loop then is one of vectors.
+template <int Depth>
+inline void add_tile(const CodedTree* trees, index n_trees, const std::int16_t* codes, index ld, double* out) {
+    for (index t = 0; t < n_trees; ++t) {
+        const CodedTree& tree = trees[t];
+        const std::int16_t* x[7];
+        std::int16_t code[7], leaf[kTile];
+        for (int m = 0; m < 7; ++m) {
+            x[m] = codes + tree.variable[m] * ld;
+            code[m] = std::int16_t(tree.code[m]);
+        }
+        const auto right = [&](int m, index r) { return std::int16_t(-(x[m][r] > code[m])); };
+        for (index r = 0; r < kTile; ++r) {
+            const std::int16_t c0 = right(0, r);
+            leaf[r] = c0 & 4;
+            if constexpr (Depth > 1) {
+                const std::int16_t c1 = choose(c0, right(1, r), right(2, r));
+                leaf[r] |= c1 & 2;
+                if constexpr (Depth > 2) {
+                    const std::int16_t low = choose(c1, right(3, r), right(4, r));
+                    leaf[r] |= choose(c0, low, choose(c1, right(5, r), right(6, r))) & 1;
+                }
+            }
+        }
+        for (index r = 0; r < kTile; ++r) out[r] += tree.leaf[leaf[r]];
+    }
+}
+
+inline void add_pairs(const CodedPaths* pairs, index n_pairs, const std::int16_t* codes, index ld, double* out) {
+    for (index p = 0; p < n_pairs; ++p) {
+        const CodedPaths& pair = pairs[p];
+        const std::int16_t* x[6];
+        std::int16_t code[6], number[kTile];
+        for (int m = 0; m < 6; ++m) {
+            x[m] = codes + pair.variable[m] * ld;
+            code[m] = std::int16_t(pair.code[m]);
+        }
+        const auto passes = [&](int m, index r) { return std::int16_t(x[m][r] > code[m]); };
+        const auto choice = [&](int m, index r) {
+            return std::int16_t((passes(m, r) & passes(m + 1, r)) << passes(m + 2, r));
+        };
+        for (index r = 0; r < kTile; ++r) number[r] = std::int16_t(3 * choice(0, r) + choice(3, r));
+        for (index r = 0; r < kTile; ++r) out[r] += pair.value[number[r]];
+    }
+}
+
+#endif
+
+// Calls add(first row, sums) for every tile; that of the last rows has sums of its own.
+template <class Add>
+void for_each_tile(index rows, double* out, const Add& add) {
+    index r = 0;
+    for (; r + kTile <= rows; r += kTile) add(r, out + r);
+    if (r == rows) return;
+    double rest[kTile] = {};
+    for (index k = 0; k < rows - r; ++k) rest[k] = out[r + k];
+    add(r, rest);
+    for (index k = 0; k < rows - r; ++k) out[r + k] = rest[k];
+}
+
+template <int Depth>
+void add_trees(const CodedTree* trees, index n_trees, const std::int16_t* codes, index ld, index rows, double* out) {
+    for_each_tile(rows, out, [=](index r, double* sums) { add_tile<Depth>(trees, n_trees, codes + r, ld, sums); });
+}
+
+}  // namespace
+
+void encode(const std::int32_t* ranks, index rows, std::int16_t* codes) {
+    for (index r = 0; r < rows; ++r) codes[place_in_tile(r)] = std::int16_t(ranks[r] + kLowestCode);
+    for (index r = rows; r % kTile; ++r) codes[place_in_tile(r)] = 0;
+}
+
+void add_coded(const CodedTree* trees, index n_trees, int depth, const std::int16_t* codes, index ld, index rows,
+               double* out) {
+    if (depth <= 1) return add_trees<1>(trees, n_trees, codes, ld, rows, out);
+    if (depth == 2) return add_trees<2>(trees, n_trees, codes, ld, rows, out);
+    add_trees<3>(trees, n_trees, codes, ld, rows, out);
+}
+
+void add_paths(const CodedPaths* paths, index n_paths, const std::int16_t* codes, index ld, index rows, double* out) {
+    for_each_tile(rows, out, [=](index r, double* sums) { add_pairs(paths, n_paths, codes + r, ld, sums); });
+}
+
+}  // namespace fasthdmr::FASTHDMR_ISA

@@ -1,0 +1,57 @@
+#include "kernels/declarations.hpp"
+
+namespace fasthdmr::FASTHDMR_ISA {
+
+namespace {
+
+#ifdef __AVX__
+// Four doubles anywhere in memory: written out, because compilers do not find them in loops of four.
+typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
+#endif
+
+template <int Run>
+inline void add_run(double factor, const double* __restrict b, double* __restrict out) {
+#ifdef __AVX__
+    if constexpr (Run == 4) {
+        *reinterpret_cast<Four*>(out) += factor * *reinterpret_cast<const Four*>(b);
+        return;
+    }
+#endif
+    for (int j = 0; j < Run; ++j) out[j] += factor * b[j];
+}
+
+// The outer products of two sparse rows. A known number of stretches keeps the row of b in registers.
+template <int Run, int Runs>
+void add_row_products(const SparseRows& a, const SparseRows& b, const double* weight, index rows, double* g, index ld) {
+    const index runs = Runs ? Runs : b.runs;
+    for (index r = 0; r < rows; ++r) {
+        const double* __restrict av = a.values + r * a.runs * a.run;
+        const double* __restrict bv = b.values + r * runs * Run;
+        const std::int32_t* __restrict starts = b.starts + r * runs;
+        for (index p = 0; p < a.runs; ++p) {
+            double* row = g + a.starts[r * a.runs + p] * ld;
+            for (int i = 0; i < a.run; ++i, row += ld) {
+                const double factor = weight[r] * av[p * a.run + i];
+                for (index q = 0; q < runs; ++q) add_run<Run>(factor, bv + q * Run, row + starts[q]);
+            }
+        }
+    }
+}
+
+template <int Run>
+void add_products_of(const SparseRows& a, const SparseRows& b, const double* weight, index rows, double* g, index ld) {
+    if (b.runs == 1) return add_row_products<Run, 1>(a, b, weight, rows, g, ld);
+    if (b.runs == Run) return add_row_products<Run, Run>(a, b, weight, rows, g, ld);
+    add_row_products<Run, 0>(a, b, weight, rows, g, ld);
+}
+
+}  // namespace
+
+void add_products(const SparseRows& a, const SparseRows& b, const double* weight, index rows, double* g, index ld) {
+    if (b.run == 1) return add_products_of<1>(a, b, weight, rows, g, ld);
+    if (b.run == 2) return add_products_of<2>(a, b, weight, rows, g, ld);
+    if (b.run == 3) return add_products_of<3>(a, b, weight, rows, g, ld);
+    add_products_of<4>(a, b, weight, rows, g, ld);
+}
+
+}  // namespace fasthdmr::FASTHDMR_ISA

@@ -1,0 +1,160 @@
+#include "linalg/column_elimination.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "linalg/cholesky.hpp"
+#include "linalg/cholesky_qr.hpp"
+#include "linalg/dot.hpp"
+#include "support/interruption.hpp"
+#include "kernels/kernels.hpp"
+#include "linalg/lapack.hpp"
+#include "linalg/short_calls.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+// A column of unit norm is nearly told where less than this is left of its square; a ridge lets the factor go on.
+constexpr double kNearlyTold = 1e-2, kRidge = 1e-8;
+// A column leans on the first where the cosine of their angle is larger.
+constexpr double kLeaning = 0.3;
+// Of a column that is left with less, rounding may be all there is.
+constexpr double kRounding = 64 * std::numeric_limits<double>::epsilon();
+// Multiples are dropped that the rows' noise could have made: so many standard deviations.
+constexpr double kNoise = 4.0;
+// A multiple taken off alone takes as long as so many in a matrix product.
+constexpr index kAlone = 16;
+// Steps pay up to as many multiples as there are products; and each takes time to find.
+constexpr index kMostSteps = 8;
+constexpr index kChunk = 256;  // rows of a matrix product
+
+// Whether each column is nearly told by those before; none where there is no factor.
+std::optional<std::vector<bool>> nearly_told(Buffer<double> g, index n) {
+    for (index j = 0; j < n; ++j) g[j * n + j] += kRidge;
+    if (!cholesky(g.data(), n)) return {};
+    std::vector<bool> told;
+    for (index j = 0; j < n; ++j) told.push_back(g[j * n + j] * g[j * n + j] < kNearlyTold);
+    return told;
+}
+
+// The coefficients of targets by those of the sources that come before them, from products of columns of unit norm.
+std::optional<Buffer<double>> coefficients(const Buffer<double>& g, index n, const std::vector<index>& sources,
+                                           const std::vector<index>& targets) {
+    int s = int(sources.size()), t = int(targets.size());
+    Buffer<double> among(s * s), result(s * t);
+    for (int j = 0; j < s; ++j)
+        for (int i = j; i < s; ++i) among[j * s + i] = g[sources[j] * n + sources[i]];
+    for (int j = 0; j < t; ++j)
+        for (int i = 0; i < s; ++i) {
+            const auto [first, last] = std::minmax(sources[i], targets[j]);
+            result[j * s + i] = g[first * n + last];
+        }
+    if (!cholesky(among.data(), s)) return {};
+    solve_triangle('L', 'N', among.data(), s, s, result.data(), t);
+    for (int j = 0; j < t; ++j)
+        for (int i = 0; i < s; ++i)
+            if (sources[i] > targets[j]) result[j * s + i] = 0.0;
+    solve_triangle('L', 'T', among.data(), s, s, result.data(), t);
+    return result;
+}
+
+}  // namespace
+
+std::optional<Elimination> Elimination::of(const Buffer<double>& x, index rows, index columns, Buffer<double> g) {
+    std::vector<double> norms;
+    if (!scale_to_unit(g, columns, norms)) return {};
+    const auto told = nearly_told(g, columns);
+    if (!told) return {};
+    std::vector<index> sources;
+    Elimination result;
+    for (index j = 0; j < columns; ++j) ((*told)[j] ? result.targets_ : sources).push_back(j);
+    if (result.targets_.empty()) {
+        // Each may be far from told and yet all of them share a direction, as columns with large means do: that of the
+        // first, the constant.
+        sources = {0};
+        for (index j = 1; j < columns; ++j)
+            if (std::abs(g[j]) > kLeaning) result.targets_.push_back(j);
+    }
+    if (result.targets_.empty() || sources.empty()) return {};
+    const auto factors = coefficients(g, columns, sources, result.targets_);
+    if (!factors) return {};
+
+    const index s = index(sources.size()), t = index(result.targets_.size());
+    result.columns_ = sources.back() + 1;
+    result.factors_.assign(result.columns_ * t, 0.0);
+    for (index j = 0; j < t; ++j)
+        for (index i = 0; i < s; ++i)
+            result.factors_[j * result.columns_ + sources[i]] =
+                (*factors)[j * s + i] * norms[result.targets_[j]] / norms[sources[i]];
+    // A part of the rows tells how much is left.
+    const index some = std::min(rows, kChunk);
+    Buffer<double> rest(columns * some);
+    for (index j = 0; j < columns; ++j) std::copy_n(x.data() + j * rows, some, rest.data() + j * some);
+    result.take_off(rest.data(), some, some);
+    std::vector<double> left;
+    for (const index j : result.targets_) {
+        const double* column = rest.data() + j * some;
+        left.push_back(std::sqrt(dot(column, column, some) * double(rows) / double(some)));
+        if (!(left.back() > kRounding * norms[j])) return {};
+    }
+    result.drop_noise(norms, left, rows);
+    return result;
+}
+
+void Elimination::drop_noise(const std::vector<double>& norms, const std::vector<double>& left, index rows) {
+    for (index j = 0; j < index(targets_.size()); ++j) {
+        const double noise = kNoise * left[j] / std::sqrt(double(rows));
+        for (index i = 0; i < columns_; ++i) {
+            double& factor = factors_[j * columns_ + i];
+            if (std::abs(factor) * norms[i] <= noise) factor = 0.0;
+            else few_.push_back({i, targets_[j], factor});
+        }
+    }
+    if (few_.size() * kAlone > factors_.size()) few_.clear();
+}
+
+index Elimination::cost() const { return few_.empty() ? index(factors_.size()) : kAlone * index(few_.size()); }
+
+void Elimination::add(double sign, double* block, index rows, index leading) const {
+    if (few_.empty()) add_many(sign, block, rows, leading);
+    else add_few(sign, block, rows, leading);
+}
+
+void Elimination::add_few(double sign, double* block, index rows, index leading) const {
+    for (const Multiple& multiple : few_)
+        kernels().add_scaled(sign * multiple.factor, block + multiple.from * leading, rows, block + multiple.to * leading);
+}
+
+void Elimination::add_many(double sign, double* block, index rows, index leading) const {
+    char no = 'N';
+    int s = int(columns_), t = int(targets_.size()), ld = int(leading), chunk = int(kChunk);
+    double one = 1.0;
+    Buffer<double> to(kChunk * t);
+    for (index begin = 0; begin < rows; begin += kChunk) {
+        poll();
+        int count = int(std::min(kChunk, rows - begin));
+        for (int j = 0; j < t; ++j) std::copy_n(block + targets_[j] * leading + begin, count, to.data() + j * kChunk);
+        lapack().dgemm(&no, &no, &count, &t, &s, &sign, block + begin, &ld, const_cast<double*>(factors_.data()), &s,
+                       &one, to.data(), &chunk);
+        for (int j = 0; j < t; ++j) std::copy_n(to.data() + j * kChunk, count, block + targets_[j] * leading + begin);
+    }
+}
+
+std::optional<Eliminations> eliminations(Buffer<double>& x, index rows, index columns, double largest_inverse) {
+    Eliminations steps;
+    for (index cost = 0;;) {
+        CholeskyQr products(columns);
+        products.absorb(x.data(), rows, rows);
+        if (products.triangle(largest_inverse)) return steps;
+        auto step = Elimination::of(x, rows, columns, products.products());
+        if (!step) return {};
+        cost += step->cost() + columns * columns / kMostSteps;
+        if (cost > columns * columns) return {};
+        step->take_off(x.data(), rows, rows);
+        steps.push_back(std::move(*step));
+    }
+}
+
+}  // namespace fasthdmr

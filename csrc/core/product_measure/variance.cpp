@@ -1,0 +1,213 @@
+#include "product_measure/variance.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+
+#include "kernels/kernels.hpp"
+#include "support/parallel.hpp"
+
+namespace fasthdmr {
+
+void refuse(double count, double most, const char* what) {
+    char text[400];
+    std::snprintf(text, sizeof text,
+                  "The product measure would take about %.2g %s, and %.2g is the most. Take a lower order, a choice of "
+                  "interactions, or fewer or shallower trees; or the empirical measure, which does not need them.",
+                  count, what, most);
+    throw Error(text);
+}
+
+namespace {
+
+constexpr index kTreesAPoll = 16;  // some are walked in less time than a poll
+constexpr index kBoxes = 256;  // a stretch of boxes whose sides are in the first cache
+
+// The sides of boxes as weights, variable after variable.
+struct BoxWeights {
+    std::vector<double> numbers;
+    std::vector<SideWeights> sides;
+
+    BoxWeights(const BoxList& boxes, const Marginals& marginals) : numbers(4 * boxes.order * boxes.count()) {
+        const index n = boxes.count();
+        for (index s = 0; s < boxes.order; ++s) {
+            double* low = numbers.data() + 4 * s * n;
+            sides.push_back({low, low + n, low + 2 * n, low + 3 * n});
+            for (index b = 0; b < n; ++b) {
+                const Side& side = boxes.box(b)[s];
+                low[b] = marginals.probability(side.variable, 0, side.low);
+                low[n + b] = marginals.probability(side.variable, 0, side.high);
+                low[2 * n + b] = side.missing ? marginals.missing(side.variable) : 0.0;
+                low[3 * n + b] = side.probability;
+            }
+        }
+    }
+};
+
+// Pairs with a box of one stretch and a box of the same or a later one.
+double pairs_from(index begin, const BoxList& boxes, const BoxWeights& weights) {
+    const index n = boxes.count(), end = std::min(begin + kBoxes, n);
+    double sum = 0.0;
+    for (index first = begin; first < n; first += kBoxes) {
+        const index count = std::min(kBoxes, n - first);
+        double out[kBoxes] = {};
+        poll();
+        for (index a = begin; a < end; ++a)
+            kernels().add_covariances(weights.sides.data(), boxes.order, boxes.values.data(), a, first, count, out);
+        const double part = std::accumulate(out, out + count, 0.0);
+        sum += first == begin ? part : 2.0 * part;
+    }
+    return sum;
+}
+
+}  // namespace
+
+std::vector<double> box_variances(const std::vector<const BoxList*>& lists, const Marginals& marginals, int n_threads) {
+    struct Task {
+        std::size_t list;
+        index begin;
+    };
+    std::vector<Task> tasks;
+    std::vector<BoxWeights> weights;
+    for (std::size_t k = 0; k < lists.size(); ++k) {
+        poll();
+        weights.emplace_back(*lists[k], marginals);
+        for (index begin = 0; begin < lists[k]->count(); begin += kBoxes) tasks.push_back({k, begin});
+    }
+    std::vector<double> parts(tasks.size()), result(lists.size(), 0.0);
+    parallel_for(index(tasks.size()), n_threads, [&](index t) {
+        parts[t] = pairs_from(tasks[t].begin, *lists[tasks[t].list], weights[tasks[t].list]);
+    });
+    for (std::size_t t = 0; t < tasks.size(); ++t) result[tasks[t].list] += parts[t];
+    for (double& variance : result) variance = std::max(variance, 0.0);
+    return result;
+}
+
+namespace {
+
+// Walks trees with a box of ranks instead of a row.
+class BoxWalk {
+public:
+    explicit BoxWalk(const ProductTrees& trees) : trees_(trees), marginals_(*trees.marginals()) {
+        for (index v = 0; v < marginals_.thresholds().variables(); ++v) box_.push_back(whole(v));
+    }
+
+    // The box of a leaf, until it is taken back.
+    void enter(const PathToLeaf& path) {
+        for (const Side& side : path.sides) box_[side.variable] = {side.low, side.high, side.missing};
+    }
+    void leave(const PathToLeaf& path) {
+        for (const Side& side : path.sides) box_[side.variable] = whole(side.variable);
+    }
+
+    // The sum over leaves of value * P(leaf and box), where P(box) is given and positive.
+    double sum(index tree, double probability) {
+        double total = 0.0;
+        stack_.push_back({0, -1, {}, probability});
+        while (!stack_.empty()) {
+            const Step step = stack_.back();
+            stack_.pop_back();
+            if (step.variable >= 0) box_[step.variable] = step.values;
+            if (step.node >= 0) total += follow(trees_.tree(tree), step);
+        }
+        return total;
+    }
+
+    index visits() const { return visits_; }
+
+private:
+    struct Values {
+        std::int32_t low, high;
+        bool missing;
+    };
+    struct Step {  // sets the values of a variable, and goes on at a node if there is one
+        std::int32_t node, variable;
+        Values values;
+        double probability;
+    };
+
+    Values whole(index variable) const { return {0, marginals_.thresholds().count(variable) + 1, true}; }
+
+    double weight(std::int32_t variable, const Values& values) const {
+        const std::vector<double>& below = marginals_.below(variable);
+        const double present = values.low < values.high ? below[values.high] - below[values.low] : 0.0;
+        return values.missing ? present + (below.back() - below[below.size() - 2]) : present;
+    }
+
+    // Down to a leaf; the right children of splits that cut the box wait.
+    double follow(const ProductTrees::Node* tree, const Step& step) {
+        double probability = step.probability;
+        for (std::int32_t m = step.node;;) {
+            ++visits_;
+            const ProductTrees::Node& node = tree[m];
+            if (node.variable < 0) return node.value * probability;
+            const Values all = box_[node.variable];
+            const Values left{all.low, std::min(all.high, node.split), all.missing && node.missing_left};
+            const Values right{std::max(all.low, node.split), all.high, all.missing && !node.missing_left};
+            const double left_weight = weight(node.variable, left), right_weight = weight(node.variable, right);
+            m = node.left;
+            if (right_weight == 0.0) continue;
+            if (left_weight == 0.0) {
+                ++m;
+                continue;
+            }
+            const double share = left_weight / (left_weight + right_weight);
+            stack_.push_back({-1, node.variable, all, 0.0});
+            stack_.push_back({m + 1, node.variable, right, probability * (1.0 - share)});
+            box_[node.variable] = left;
+            probability *= share;
+        }
+    }
+
+    const ProductTrees& trees_;
+    const Marginals& marginals_;
+    std::vector<Values> box_;
+    std::vector<Step> stack_;
+    index visits_ = 0;
+};
+
+}  // namespace
+
+double tree_variance(const ProductTrees& trees, int n_threads) {
+    std::vector<double> parts(trees.count(), 0.0);
+    parallel_for(trees.count(), n_threads, [&](index t) {
+        BoxWalk walk(trees);
+        for (const PathToLeaf& path : paths_to_leaves(trees.tree(t), *trees.marginals())) {
+            if (path.probability == 0.0) continue;
+            const double value = trees.tree(t)[path.leaf].value;
+            double others = 0.0;
+            walk.enter(path);
+            for (index other = t + 1; other < trees.count(); ++other) {
+                if (other % kTreesAPoll == 0) poll();
+                others += walk.sum(other, path.probability);
+            }
+            walk.leave(path);
+            parts[t] += value * (value * path.probability + 2.0 * others);
+        }
+    });
+    return std::max(std::accumulate(parts.begin(), parts.end(), 0.0), 0.0);
+}
+
+double estimated_visits(const ProductTrees& trees) {
+    constexpr index pairs = 64, leaves = 32;
+    const index n = trees.count();
+    double sum = 0.0;
+    for (index k = 0; k < (n > 0 ? pairs : 0); ++k) {
+        poll();
+        const index t = k * n / pairs, other = (t * 7919 + k * 104729) % n;
+        BoxWalk walk(trees);
+        const std::vector<PathToLeaf> paths = paths_to_leaves(trees.tree(t), *trees.marginals());
+        const index taken = std::min(leaves, index(paths.size()));
+        for (index l = 0; l < taken; ++l) {
+            const PathToLeaf& path = paths[l * index(paths.size()) / taken];
+            if (path.probability == 0.0) continue;
+            walk.enter(path);
+            walk.sum(other, path.probability);
+            walk.leave(path);
+        }
+        sum += double(walk.visits()) * double(paths.size()) / double(taken);
+    }
+    return sum / double(pairs) * double(n) * double(n) / 2.0;
+}
+
+}  // namespace fasthdmr

@@ -1,0 +1,183 @@
+#include "spans/bsplines.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "support/parallel.hpp"
+
+namespace fasthdmr {
+
+NormalScores::NormalScores(std::vector<double> values, std::vector<double> scores)
+    : values_(std::move(values)), scores_(std::move(scores)) {
+    if (values_.size() != scores_.size() || values_.size() == 1) throw Error("a score is needed for each of several values");
+    for (std::size_t i = 0; i < values_.size(); ++i)
+        if (!std::isfinite(scores_[i]) || !std::isfinite(values_[i]) || (i > 0 && !(values_[i] > values_[i - 1])))
+            throw Error("values must be finite and rise, and scores be finite");
+    if (!std::is_sorted(scores_.begin(), scores_.end())) throw Error("scores must rise");
+    if (!values_.empty() && !std::isfinite(values_.back() - values_.front())) throw Error("the range of the values overflows");
+}
+
+double NormalScores::operator()(double x) const {
+    if (values_.empty()) return x;
+    if (x <= values_.front()) return scores_.front();
+    if (x >= values_.back()) return scores_.back();
+    // The last value that is at most x; without branches, which would be guessed wrong half of the time.
+    const double* low = values_.data();
+    for (std::size_t n = values_.size(); n > 1; n -= n / 2) low += (low[n / 2] <= x) * (n / 2);
+    const std::size_t i = low - values_.data();
+    return scores_[i] + (x - low[0]) / (low[1] - low[0]) * (scores_[i + 1] - scores_[i]);
+}
+
+Axis::Axis(index variable, int degree, std::vector<double> knots, bool missing_column, NormalScores scores)
+    : variable_(variable), degree_(degree), knots_(std::move(knots)), missing_column_(missing_column),
+      scores_(std::move(scores)), splines_(index(knots_.size()) - degree - 1) {
+    if (degree < 0 || degree >= kMaxRun) throw Error("the degree of a spline must be 0 to 3, got " + std::to_string(degree));
+    if (splines_ < degree + 1) throw Error("an axis needs at least degree + 1 splines");
+    if (variable < 0) throw Error("no such variable: " + std::to_string(variable));
+    for (const double k : knots_)
+        if (!std::isfinite(k)) throw Error("knots must be finite and rise");
+    if (!std::is_sorted(knots_.begin(), knots_.end()) || !std::isfinite(knots_.back() - knots_.front()))
+        throw Error("knots must be finite and rise");
+    // The recursion counts on `degree` repeats at both ends, and divides by the length of the last interval, where x is put
+    // that lies at or above its end; any other interval that holds an x is not empty.
+    if (degree == 0) return;
+    if (knots_[0] != knots_[degree] || knots_[splines_] != knots_.back() || knots_[splines_ - 1] == knots_[splines_])
+        throw Error("knots must be clamped, the last interval not empty");
+}
+
+// De Boor's recursion over the interval that holds x.
+index Axis::evaluate_at(double x, double* values) const {
+    if (std::isnan(x)) {
+        // The missing column is the last: the run ends there. Without one, nothing is said about a missing value.
+        std::fill(values, values + run(), 0.0);
+        if (missing_column_) values[degree_] = 1.0;
+        return columns() - run();
+    }
+    x = std::min(std::max(x, knots_.front()), knots_.back());
+    const auto first = knots_.begin() + degree_, last = knots_.begin() + splines_;
+    const index interval = std::min<index>(std::upper_bound(first, last, x) - knots_.begin(), splines_) - 1;
+    double left[kMaxRun], right[kMaxRun];
+    values[0] = 1.0;
+    for (int d = 1; d <= degree_; ++d) {
+        left[d] = x - knots_[interval + 1 - d];
+        right[d] = knots_[interval + d] - x;
+        double saved = 0.0;
+        for (int r = 0; r < d; ++r) {
+            // Shares of an interval, which are ordinary numbers however short it is.
+            const double share = right[r + 1] / (right[r + 1] + left[d - r]);
+            const double part = share * values[r];
+            const double rest = values[r] - part;
+            values[r] = saved + part;
+            saved = rest;
+        }
+        values[d] = saved;
+    }
+    return interval - degree_;
+}
+
+Spans::Spans(std::vector<Axis> axes, std::vector<Subspace> subspaces, std::vector<std::vector<index>> axes_of)
+    : axes_(std::move(axes)) {
+    for (const Axis& axis : axes_) n_features_ = std::max(n_features_, axis.variable() + 1);
+    for (std::size_t s = 0; s < subspaces.size(); ++s) {
+        if (s > 0 && !precedes(subspaces[s - 1], subspaces[s])) throw Error("subspaces must be in order");
+        if (subspaces[s].size() != axes_of[s].size() || axes_of[s].empty()) throw Error("a span needs an axis for each variable");
+        Span span{subspaces[s], axes_of[s], columns_, 1, 1, 1, 1};
+        for (std::size_t k = 0; k < span.axes.size(); ++k) {
+            const Axis& axis = axes_.at(span.axes[k]);
+            if (axis.variable() != span.subspace[k]) throw Error("the axis of another variable");
+            span.columns *= axis.columns();
+            span.values *= axis.run();
+            span.run = axis.run();
+        }
+        span.runs = span.values / span.run;
+        columns_ += span.columns;
+        spans_.push_back(std::move(span));
+    }
+}
+
+index Spans::find(const Subspace& u) const {
+    const auto found = std::lower_bound(spans_.begin(), spans_.end(), u, [](const Span& span, const Subspace& wanted) {
+        return precedes(span.subspace, wanted);
+    });
+    return found != spans_.end() && found->subspace == u ? index(found - spans_.begin()) : -1;
+}
+
+Spanning spans_inside(const Spans& spans, const Subspace& u, index order) {
+    Spanning result;
+    std::vector<Subspace> subsets{{}};
+    for (const std::int32_t variable : u)
+        for (std::size_t k = 0, n = subsets.size(); k < n; ++k)
+            if (index(subsets[k].size()) < order) {
+                subsets.push_back(subsets[k]);
+                subsets.back().push_back(variable);
+                if (const index s = spans.find(subsets.back()); s >= 0) result.push_back(s);
+            }
+    std::sort(result.begin(), result.end());
+    return result;
+}
+
+SpanBlock::SpanBlock(const Spans& spans, index capacity)
+    : spans_(spans), capacity_(capacity), values_(spans.axes().size() * capacity * kMaxRun),
+      starts_(spans.axes().size() * capacity) {}
+
+void SpanBlock::load(const Table& x, const Rows& rows, int n_threads) {
+    rows_ = rows.count;
+    parallel_for(index(spans_.axes().size()), n_threads, [&](index a) {
+        const Axis& axis = spans_.axes()[a];
+        double* values = values_.data() + a * capacity_ * kMaxRun;
+        std::int32_t* starts = starts_.data() + a * capacity_;
+        // All coordinates first: their searches overlap, which the recursion would keep from each other.
+        for (index r = 0; r < rows_; ++r) values[r * kMaxRun] = axis.coordinate(x.at(rows[r], axis.variable()));
+        for (index r = 0; r < rows_; ++r)
+            starts[r] = std::int32_t(axis.evaluate_at(values[r * kMaxRun], values + r * kMaxRun));
+    });
+}
+
+// The outer product of two axes, or one axis as it is.
+void SpanBlock::expand_pair(const Span& span, index first, index count, double* value, std::int32_t* start) const {
+    const index a = span.axes.front(), b = span.axes.back();
+    const bool is_pair = span.axes.size() == 2;
+    const int n = is_pair ? spans_.axes()[a].run() : 1, run = span.run;
+    const std::int32_t columns = std::int32_t(spans_.axes()[b].columns());
+    static constexpr double one[kMaxRun] = {1.0};
+    for (index r = first; r < first + count; ++r) {
+        const double *head = is_pair ? values(a) + r * kMaxRun : one, *tail = values(b) + r * kMaxRun;
+        const std::int32_t begin = (is_pair ? starts(a)[r] * columns : 0) + starts(b)[r];
+        for (int i = 0; i < n; ++i) {
+            *start++ = begin + i * columns;
+            for (int j = 0; j < run; ++j) *value++ = head[i] * tail[j];
+        }
+    }
+}
+
+void SpanBlock::expand(const Span& span, index first, index count, std::vector<double>& values,
+                       std::vector<std::int32_t>& starts) const {
+    values.resize(count * span.values);
+    starts.resize(count * span.runs);
+    if (span.axes.size() <= 2) return expand_pair(span, first, count, values.data(), starts.data());
+    for (index r = 0; r < count; ++r) {
+        double* value = values.data() + r * span.values;
+        std::int32_t* start = starts.data() + r * span.runs;
+        value[0] = 1.0;
+        start[0] = 0;
+        index n_values = 1, n_starts = 1;
+        // Axis after axis, from the back so that the expansion can be done in place.
+        for (std::size_t k = 0; k < span.axes.size(); ++k) {
+            const Axis& axis = spans_.axes()[span.axes[k]];
+            const double* factor = this->values(span.axes[k]) + (first + r) * kMaxRun;
+            const index begin = this->starts(span.axes[k])[first + r];
+            const bool last = k + 1 == span.axes.size();
+            for (index i = n_values - 1; i >= 0; --i) {
+                const double v = value[i];
+                const index s = start[std::min(i, n_starts - 1)];
+                for (int j = axis.run() - 1; j >= 0; --j) value[i * axis.run() + j] = v * factor[j];
+                if (last) start[i] = std::int32_t(s * axis.columns() + begin);
+                else for (int j = axis.run() - 1; j >= 0; --j) start[i * axis.run() + j] = std::int32_t(s * axis.columns() + begin + j);
+            }
+            n_values *= axis.run();
+            n_starts = last ? n_starts : n_starts * axis.run();
+        }
+    }
+}
+
+}  // namespace fasthdmr

@@ -1,0 +1,107 @@
+// Spans of functions of few variables: B-splines of one variable, tensor products of several (spec 4).
+// A row touches few columns of a span, and they are found from the values alone: nothing is stored by row.
+#pragma once
+
+#include <vector>
+
+#include "support/arrays.hpp"
+#include "support/subspace.hpp"
+
+namespace fasthdmr {
+
+// The coordinate of a skewed variable: linear between the values of a table, constant outside. Without a table it is the
+// variable itself.
+class NormalScores {
+public:
+    NormalScores() = default;
+    NormalScores(std::vector<double> values, std::vector<double> scores);
+
+    double operator()(double x) const;
+
+private:
+    std::vector<double> values_, scores_;
+};
+
+// B-splines of one variable, or of its normal scores, on clamped knots; degree 0 are the indicators of bins. A variable
+// with missing values has one column more, their indicator, where the splines are 0.
+class Axis {
+public:
+    Axis(index variable, int degree, std::vector<double> knots, bool missing_column, NormalScores scores = {});
+
+    index variable() const { return variable_; }
+    int run() const { return degree_ + 1; }
+    index columns() const { return splines_ + (missing_column_ ? 1 : 0); }
+    // What the knots are places of: the value, or its normal score.
+    double coordinate(double x) const { return scores_(x); }
+    // Writes the run() values that need not be 0; returns the column of the first. Values outside the knots are clamped.
+    index evaluate(double x, double* values) const { return evaluate_at(coordinate(x), values); }
+    index evaluate_at(double coordinate, double* values) const;
+
+private:
+    index variable_;
+    int degree_;
+    std::vector<double> knots_;
+    bool missing_column_;
+    NormalScores scores_;
+    index splines_;
+};
+
+constexpr int kMaxRun = 4;  // degree <= 3
+
+// The tensor product of the axes of a subspace; the last axis varies fastest.
+struct Span {
+    Subspace subspace;
+    std::vector<index> axes;
+    index first;    // its first column among those of all spans; the constant is column 0
+    index columns;
+    index values;   // that a row touches
+    index runs;     // how many stretches of neighbouring columns these are
+    int run;        // the length of a stretch
+};
+
+// The spans of a decomposition, ordered by subspace.
+class Spans {
+public:
+    Spans(std::vector<Axis> axes, std::vector<Subspace> subspaces, std::vector<std::vector<index>> axes_of);
+
+    const std::vector<Axis>& axes() const { return axes_; }
+    const std::vector<Span>& all() const { return spans_; }
+    index columns() const { return columns_; }  // the constant included
+    index n_features() const { return n_features_; }
+    // Number of the span of a subspace, or -1.
+    index find(const Subspace& u) const;
+
+private:
+    std::vector<Axis> axes_;
+    std::vector<Span> spans_;
+    index columns_ = 1, n_features_ = 0;
+};
+
+using Spanning = std::vector<index>;  // numbers of spans, rising
+
+// The spans of subspaces inside u of at most `order` variables.
+Spanning spans_inside(const Spans& spans, const Subspace& u, index order);
+
+// The columns that a block of rows touches, and their values.
+class SpanBlock {
+public:
+    SpanBlock(const Spans& spans, index capacity);
+    void load(const Table& x, const Rows& rows, int n_threads = 1);  // the axes
+    // One span at the rows first, first + 1, ... of those loaded.
+    void expand(const Span& span, index first, index count, std::vector<double>& values,
+                std::vector<std::int32_t>& starts) const;
+
+    index rows() const { return rows_; }
+    const double* values(index axis) const { return values_.data() + axis * capacity_ * kMaxRun; }  // kMaxRun a row
+    const std::int32_t* starts(index axis) const { return starts_.data() + axis * capacity_; }
+
+private:
+    void expand_pair(const Span& span, index first, index count, double* value, std::int32_t* start) const;
+
+    const Spans& spans_;
+    index capacity_, rows_ = 0;
+    Buffer<double> values_;             // axis, row, run
+    std::vector<std::int32_t> starts_;  // axis, row
+};
+
+}  // namespace fasthdmr

@@ -1,0 +1,96 @@
+#include "spans/local_projection.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "linalg/cholesky.hpp"
+#include "support/parallel.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+constexpr index kProductBytes = index(192) << 20;
+
+using Members = std::pair<const Spanning, std::vector<index>>;  // the terms that are projected on the same spans
+
+// Subspaces whose missing products are summed up in one pass over the rows.
+struct Batch {
+    std::vector<const Members*> systems;
+    std::set<std::pair<index, index>> missing;
+};
+
+std::vector<Batch> batches_of(const std::map<Spanning, std::vector<index>>& systems, const SpanGram& gram) {
+    std::vector<Batch> batches(1);
+    index bytes = 0;
+    for (const Members& system : systems) {
+        Batch* batch = &batches.back();
+        if (bytes > kProductBytes) {
+            batches.emplace_back();
+            batch = &batches.back();
+            bytes = 0;
+        }
+        for (std::size_t i = 0; i < system.first.size(); ++i)
+            for (std::size_t j = i; j < system.first.size(); ++j) {
+                const std::pair<index, index> pair{system.first[i], system.first[j]};
+                if (gram.has(pair.first, pair.second) || !batch->missing.insert(pair).second) continue;
+                bytes += gram.columns({pair.first}) * gram.columns({pair.second}) * index(sizeof(double));
+            }
+        batch->systems.push_back(&system);
+    }
+    return batches;
+}
+
+}  // namespace
+
+RidgeSystem::RidgeSystem(const SpanGram& gram, const Spanning& spanning, double ridge)
+    : n_(gram.columns(spanning)), factor_(gram.covariance(spanning, spanning)) {
+    index row = 0;
+    for (const index s : spanning) {
+        const index p = gram.columns({s});
+        for (index j = 0; j < p; ++j, ++row) factor_[row * n_ + row] += ridge / double(p);
+    }
+    if (!cholesky(factor_.data(), n_)) throw Error("the products of splines are not finite: rescale the variables");
+}
+
+std::vector<double> RidgeSystem::solve(std::vector<double> b) const {
+    for (std::size_t first = 0; first < b.size(); first += n_) solve_factored(factor_.data(), n_, b.data() + first);
+    return b;
+}
+
+std::vector<std::vector<double>> solve_terms(const SpanGram& gram, const Table& x, const double* weight, const TermSums& sums,
+                                             const RightSides& right, double ridge, int n_threads) {
+    std::map<Spanning, std::vector<index>> systems;
+    for (index t = 0; t < index(sums.spans.size()); ++t)
+        if (!sums.spans[t].empty() && right.of_term[t]) systems[sums.spans[t]].push_back(t);
+    std::vector<std::vector<double>> coefficients(sums.spans.size());
+    for (const Batch& batch : batches_of(systems, gram)) {
+        const SpanGram more(gram.spans(), x, weight, sums.total, sums.column_mean,
+                            {batch.missing.begin(), batch.missing.end()}, n_threads, &gram);
+        parallel_for(index(batch.systems.size()), n_threads, [&](index k) {
+            const auto& [spanning, terms] = *batch.systems[k];
+            const RidgeSystem system(more, spanning, ridge);
+            const index size = gram.columns(spanning) * right.count;
+            for (const index t : terms) coefficients[t] = system.solve({right.of_term[t], right.of_term[t] + size});
+        });
+    }
+    return coefficients;
+}
+
+Buffer<double> add_up(const Spans& spans, const TermSums& sums, const std::vector<std::vector<double>>& coefficients,
+                      index count) {
+    Buffer<double> total(spans.columns() * sums.n_outputs * count, 0.0);
+    for (std::size_t t = 0; t < coefficients.size(); ++t) {
+        if (coefficients[t].empty()) continue;
+        std::size_t c = 0;
+        for (index r = 0; r < count; ++r) {
+            double* out = total.data() + (sums.output_of[t] * count + r) * spans.columns();
+            for (const index s : sums.spans[t])
+                for (index j = 0; j < spans.all()[s].columns; ++j) out[spans.all()[s].first + j] += coefficients[t][c++];
+        }
+    }
+    return total;
+}
+
+}  // namespace fasthdmr

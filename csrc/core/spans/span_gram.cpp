@@ -1,0 +1,118 @@
+#include "spans/span_gram.hpp"
+
+#include <algorithm>
+
+#include "forest/row_block.hpp"
+#include "kernels/kernels.hpp"
+#include "support/parallel.hpp"
+#include "support/progress.hpp"
+#include "spans/sorted_gram.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+constexpr index kMostBlocks = 16, kAxisBytes = index(128) << 20;
+
+// One span at the rows of a block.
+struct Expanded {
+    std::vector<double> values;
+    std::vector<std::int32_t> starts;
+    SparseRows view(const Span& span) const { return {values.data(), starts.data(), span.runs, span.run}; }
+};
+
+// Adds the products of pairs of spans over the rows of a wave. A pair whose rows cannot be sorted by cells takes them as
+// they come, block after block.
+void add_pairs(const Spans& spans, const SpanBlock& axes, const SpanPairs& pairs, const double* weight,
+               std::vector<std::vector<double>>& products, int n_threads) {
+    std::vector<index> sorted, unsorted;
+    for (index p = 0; p < index(pairs.size()); ++p) {
+        const Span &a = spans.all()[pairs[p].first], &b = spans.all()[pairs[p].second];
+        (can_sort(spans, a, b, axes.rows()) ? sorted : unsorted).push_back(p);
+    }
+    parallel_for(index(sorted.size()), n_threads, [&](index k) {
+        const auto& [a, b] = pairs[sorted[k]];
+        add_sorted_products(spans, axes, spans.all()[a], spans.all()[b], weight, products[sorted[k]].data());
+    });
+    if (unsorted.empty()) return;
+    std::vector<char> wanted(spans.all().size(), 0);
+    for (const index p : unsorted) wanted[pairs[p].first] = wanted[pairs[p].second] = 1;
+    std::vector<Expanded> expanded(spans.all().size());
+    for (index begin = 0; begin < axes.rows(); begin += kBlockRows) {
+        const index rows = std::min(kBlockRows, axes.rows() - begin);
+        parallel_for(index(wanted.size()), n_threads, [&](index s) {
+            if (wanted[s]) axes.expand(spans.all()[s], begin, rows, expanded[s].values, expanded[s].starts);
+        });
+        parallel_for(index(unsorted.size()), n_threads, [&](index q) {
+            const auto& [first, second] = pairs[unsorted[q]];
+            const Span &a = spans.all()[first], &b = spans.all()[second];
+            kernels().add_products(expanded[first].view(a), expanded[second].view(b), weight + begin, rows,
+                                   products[unsorted[q]].data(), b.columns);
+        });
+    }
+}
+
+}  // namespace
+
+index blocks_in_wave(const Spans& spans, index n_blocks) {
+    const index bytes = index(spans.axes().size()) * kBlockRows * index(kMaxRun * sizeof(double) + sizeof(std::int32_t));
+    return std::max<index>(1, std::min({kMostBlocks, n_blocks, kAxisBytes / std::max<index>(bytes, 1)}));
+}
+
+SpanGram::SpanGram(const Spans& spans, const Table& x, const double* weight, double total, const std::vector<double>& means,
+                   SpanPairs pairs, int n_threads, const SpanGram* base)
+    : spans_(spans), means_(means), base_(base), total_(total), pairs_(std::move(pairs)) {
+    std::sort(pairs_.begin(), pairs_.end());
+    if (pairs_.empty()) return;
+    for (const auto& [a, b] : pairs_) products_.emplace_back(spans.all()[a].columns * spans.all()[b].columns, 0.0);
+    const index n_blocks = (x.rows + kBlockRows - 1) / kBlockRows, wave = blocks_in_wave(spans, n_blocks);
+    std::vector<double> wave_weight(wave * kBlockRows, 1.0);
+    SpanBlock axes(spans, wave * kBlockRows);
+    for (index first = 0; first < x.rows; first += wave * kBlockRows) {
+        const index rows = std::min(wave * kBlockRows, x.rows - first);
+        if (weight) std::copy_n(weight + first, rows, wave_weight.begin());
+        axes.load(x, {first, 1, rows, nullptr}, n_threads);
+        add_pairs(spans, axes, pairs_, wave_weight.data(), products_, n_threads);
+        rows_done() += rows;
+    }
+}
+
+index SpanGram::columns(const Spanning& u) const {
+    index n = 0;
+    for (const index s : u) n += spans_.all()[s].columns;
+    return n;
+}
+
+const std::vector<double>* SpanGram::block(index first, index second) const {
+    const auto found = std::lower_bound(pairs_.begin(), pairs_.end(), std::make_pair(first, second));
+    if (found != pairs_.end() && *found == std::make_pair(first, second)) return &products_[found - pairs_.begin()];
+    return base_ ? base_->block(first, second) : nullptr;
+}
+
+Buffer<double> SpanGram::covariance(const Spanning& a, const Spanning& b, int n_threads) const {
+    const index leading = columns(b);
+    Buffer<double> g(columns(a) * leading);
+    std::vector<index> row{0};
+    for (const index s : a) row.push_back(row.back() + spans_.all()[s].columns);
+    parallel_for(index(a.size()), n_threads, [&](index k) {
+        double* out = g.data() + row[k] * leading;
+        for (const index t : b) {
+            copy_block(a[k], t, out, leading);
+            out += spans_.all()[t].columns;
+        }
+    });
+    return g;
+}
+
+void SpanGram::copy_block(index s, index t, double* out, index leading) const {
+    const Span &a = spans_.all()[s], &b = spans_.all()[t];
+    const bool turned = s > t;
+    const std::vector<double>* g = turned ? block(t, s) : block(s, t);
+    if (!g) throw Error("the products of two spans are missing");
+    for (index i = 0; i < a.columns; ++i)
+        for (index j = 0; j < b.columns; ++j)
+            out[i * leading + j] = (turned ? (*g)[j * a.columns + i] : (*g)[i * b.columns + j]) / total_ -
+                                   mean(a.first + i) * mean(b.first + j);
+}
+
+}  // namespace fasthdmr

@@ -1,0 +1,60 @@
+#include "spans/targets.hpp"
+
+#include <algorithm>
+
+#include "kernels/kernels.hpp"
+
+namespace fasthdmr {
+
+TreeTargets::TreeTargets(std::vector<TreeOutput> outputs, const Table& x) : outputs_(std::move(outputs)), x_(x) {
+    for (const TreeOutput& output : outputs_) {
+        const auto& columns = output.columns->columns();
+        if (output.coefficient.size() != columns.size()) throw Error("every column needs a coefficient");
+        if (x.columns != output.columns->n_features())
+            throw Error("x has another number of columns than the forests have features");
+        std::vector<index> begin(output.columns->subspaces().size() + 1, 0);
+        for (const TreeColumns::Column& column : columns) ++begin[column.subspace + 1];
+        for (std::size_t s = 1; s < begin.size(); ++s) begin[s] += begin[s - 1];
+        first_term_.push_back(first_term_.back() + index(begin.size()) - 1);
+        column_begin_.push_back(std::move(begin));
+    }
+}
+
+index TreeTargets::output_of(index term) const {
+    return std::upper_bound(first_term_.begin(), first_term_.end(), term) - first_term_.begin() - 1;
+}
+
+const Subspace& TreeTargets::subspace_of(index term) const {
+    const index k = output_of(term);
+    return outputs_[k].columns->subspaces()[term - first_term_[k]];
+}
+
+void TreeTargets::start(const Rows& rows, double* out, index leading) const {
+    for (index k = 0; k < outputs(); ++k) std::fill_n(out + k * leading, rows.count, outputs_[k].constant);
+}
+
+void TreeTargets::fill(const Rows& rows, index first, index last, double* out, index leading) const {
+    const index k = output_of(first);
+    const TreeOutput& output = outputs_[k];
+    const std::vector<index>& begin = column_begin_[k];
+    const index start = begin[first - first_term_[k]], stop = begin[last - first_term_[k]];
+    Buffer<double> columns((stop - start) * kBlockRows);
+    std::vector<double*> places(output.columns->count(), nullptr);
+    for (index j = start; j < stop; ++j) places[j] = columns.data() + (j - start) * kBlockRows;
+    InputBlock block(x_.columns);
+    block.load(x_, rows);
+    output.columns->fill(block, places.data());
+    for (index t = first; t < last; ++t) {
+        double* term = out + (t - first) * leading;
+        std::fill_n(term, rows.count, 0.0);
+        for (index j = begin[t - first_term_[k]]; j < begin[t - first_term_[k] + 1]; ++j)
+            kernels().add_scaled(output.coefficient[j], columns.data() + (j - start) * kBlockRows, rows.count, term);
+    }
+}
+
+void ArrayTargets::start(const Rows& rows, double* out, index leading) const {
+    for (index t = 0; t < values_.columns; ++t)
+        for (index r = 0; r < rows.count; ++r) out[t * leading + r] = values_.at(rows[r], t);
+}
+
+}  // namespace fasthdmr

@@ -1,0 +1,321 @@
+#include "spans/term_sums.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "kernels/kernels.hpp"
+#include "support/parallel.hpp"
+#include "support/progress.hpp"
+#include "spans/span_gram.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+// Terms are evaluated so many at a time, and so many blocks of rows at a time, that they stay within a fixed memory.
+constexpr index kPilotRows = 256;
+constexpr index kTermsInBatch = 2048, kTermBytes = index(64) << 20;
+
+struct Batch {
+    index first, last;  // terms, of one output
+    index size() const { return last - first; }
+};
+
+// The terms that are needed, cut where outputs end and where they become too many.
+std::vector<Batch> batches_of(const Targets& targets, const std::vector<Spanning>& spans, bool with_outputs) {
+    std::vector<Batch> batches;
+    for (index t = 0; t < targets.terms(); ++t) {
+        if (!with_outputs && spans[t].empty()) continue;
+        const bool joins = !batches.empty() && batches.back().last == t && batches.back().size() < kTermsInBatch &&
+                           targets.output_of(batches.back().first) == targets.output_of(t);
+        if (joins) ++batches.back().last;
+        else batches.push_back({t, t + 1});
+    }
+    return batches;
+}
+
+struct Block {
+    index row, begin, rows;  // its first row, in all and within the wave
+    Buffer<double> terms, outputs;
+};
+
+// A function of the rows that the columns of a span are multiplied with, and where its sums go.
+struct Factor {
+    bool is_output;
+    index place;  // among the outputs, or the terms of a batch
+    double shift;
+    double* sums;
+    index stride;
+};
+
+// A pilot sample of rows: one in the middle of each of equal parts of the weight.
+std::vector<index> pilot_rows(index rows, const double* weight) {
+    const index count = std::min(kPilotRows, rows);
+    std::vector<index> chosen;
+    if (!weight) {
+        for (index k = 0; k < count; ++k) chosen.push_back(rows / count * k + rows / count / 2);
+        return chosen;
+    }
+    const double total = std::accumulate(weight, weight + rows, 0.0);
+    double sum = 0.0;
+    for (index r = 0; index(chosen.size()) < count && r < rows; ++r) {
+        sum += weight[r];
+        while (index(chosen.size()) < count && sum > total * (double(chosen.size()) + 0.5) / double(count))
+            chosen.push_back(r);
+    }
+    return chosen;
+}
+
+class Pass {
+public:
+    Pass(const Spans& spans, const Table& x, const double* weight, const Targets& targets, const SumOptions& options,
+         TermSums& sums, int n_threads)
+        : spans_(spans), x_(x), given_weight_(weight), targets_(targets), options_(options), sums_(sums),
+          n_threads_(n_threads), batches_(batches_of(targets, sums.spans, options.outputs)),
+          n_blocks_((x.rows + kBlockRows - 1) / kBlockRows), wave_(wave_size()), blocks_(wave_),
+          weight_(wave_ * kBlockRows, 1.0), axes_(spans, wave_ * kBlockRows), shift_(targets.terms(), 0.0),
+          output_shift_(targets.outputs(), 0.0) {}
+    void run();
+
+private:
+    index wave_size() const;
+    void start_wave(index first_row);
+    void fill(const Batch& batch, bool add_to_outputs);
+    void choose_shifts();
+    void sum_terms(const Batch& batch);
+    void sum_outputs();
+    void multiply(const Batch* batch, bool with_outputs);
+    void add_products(index s, const std::vector<Factor>& factors, bool with_constant);
+    void centre();
+
+    const Spans& spans_;
+    const Table& x_;
+    const double* given_weight_;
+    const Targets& targets_;
+    const SumOptions options_;
+    TermSums& sums_;
+    int n_threads_;
+    std::vector<Batch> batches_;
+    index n_blocks_, wave_, count_ = 0;  // blocks of all rows, of a whole wave, of this wave
+    std::vector<Block> blocks_;
+    std::vector<double> weight_;
+    SpanBlock axes_;
+    std::vector<double> shift_, output_shift_;
+    double total_ = 0.0;
+};
+
+index Pass::wave_size() const {
+    index most = std::max<index>(1, targets_.outputs());
+    for (const Batch& batch : batches_) most = std::max(most, batch.size());
+    const index within = kTermBytes / (most * kBlockRows * index(sizeof(double)));
+    return std::max<index>(1, std::min(within, blocks_in_wave(spans_, n_blocks_)));
+}
+
+void Pass::run() {
+    choose_shifts();
+    for (index first = 0; first < n_blocks_; first += wave_) {
+        start_wave(first * kBlockRows);
+        const bool together = batches_.size() == 1;  // then every span is evaluated once
+        for (const Batch& batch : batches_) {
+            fill(batch, options_.outputs);
+            if (!together) multiply(&batch, false);
+        }
+        multiply(together ? &batches_[0] : nullptr, options_.outputs);
+        if (options_.outputs) sum_outputs();
+        for (const Batch& batch : batches_) {
+            if (!options_.terms) break;
+            if (batches_.size() > 1) fill(batch, false);  // an output is whole only now
+            sum_terms(batch);
+        }
+        rows_done() += axes_.rows();
+    }
+    sums_.total = total_;
+    centre();
+}
+
+void Pass::start_wave(index first_row) {
+    const index rows = std::min(wave_ * kBlockRows, x_.rows - first_row);
+    count_ = (rows + kBlockRows - 1) / kBlockRows;
+    if (given_weight_) std::copy_n(given_weight_ + first_row, rows, weight_.begin());
+    for (index r = 0; r < rows; ++r) total_ += weight_[r];
+    axes_.load(x_, {first_row, 1, rows, nullptr}, n_threads_);
+    parallel_for(count_, n_threads_, [&](index k) {
+        Block& block = blocks_[k];
+        block.row = first_row + k * kBlockRows;
+        block.begin = k * kBlockRows;
+        block.rows = std::min(kBlockRows, rows - block.begin);
+        block.outputs.resize(targets_.outputs() * kBlockRows);
+        targets_.start({block.row, 1, block.rows, nullptr}, block.outputs.data(), kBlockRows);
+    });
+}
+
+void Pass::fill(const Batch& batch, bool add_to_outputs) {
+    const index k = targets_.output_of(batch.first);
+    parallel_for(count_, n_threads_, [&](index b) {
+        Block& block = blocks_[b];
+        block.terms.resize(batch.size() * kBlockRows);
+        targets_.fill({block.row, 1, block.rows, nullptr}, batch.first, batch.last, block.terms.data(), kBlockRows);
+        double* output = block.outputs.data() + k * kBlockRows;
+        for (index t = 0; t < batch.size() && add_to_outputs; ++t)
+            kernels().add_scaled(1.0, block.terms.data() + t * kBlockRows, block.rows, output);
+    });
+}
+
+// Means over a pilot sample: exact means are taken off at the end, from sums that are small then.
+void Pass::choose_shifts() {
+    const std::vector<index> list = pilot_rows(x_.rows, given_weight_);
+    const index n = index(list.size()), K = targets_.outputs();
+    if (n == 0) return;
+    const Rows rows{0, 1, n, list.data()};
+    const auto mean = [&](const double* values) { return std::accumulate(values, values + n, 0.0) / double(n); };
+    Buffer<double> outputs(K * n);
+    targets_.start(rows, outputs.data(), n);
+    for (const Batch& batch : batches_) {
+        Buffer<double> terms(batch.size() * n);
+        targets_.fill(rows, batch.first, batch.last, terms.data(), n);
+        for (index t = batch.first; t < batch.last; ++t) {
+            const double* values = terms.data() + (t - batch.first) * n;
+            shift_[t] = mean(values);
+            kernels().add_scaled(1.0, values, n, outputs.data() + targets_.output_of(t) * n);
+        }
+    }
+    for (index k = 0; k < K; ++k) output_shift_[k] = mean(outputs.data() + k * n);
+}
+
+void Pass::add_products(index s, const std::vector<Factor>& factors, bool with_constant) {
+    const Span& span = spans_.all()[s];
+    const index n = index(factors.size()) + 1;  // the last is the constant
+    std::vector<double> sums(span.columns * n, 0.0), row(n), values;
+    std::vector<std::int32_t> starts;
+    for (index b = 0; b < count_; ++b) {
+        const Block& block = blocks_[b];
+        const double* weight = weight_.data() + block.begin;
+        std::vector<const double*> given;
+        for (const Factor& factor : factors)
+            given.push_back((factor.is_output ? block.outputs : block.terms).data() + factor.place * kBlockRows);
+        axes_.expand(span, block.begin, block.rows, values, starts);
+        for (index r = 0; r < block.rows; ++r) {
+            for (index k = 0; k + 1 < n; ++k) row[k] = weight[r] * (given[k][r] - factors[k].shift);
+            row[n - 1] = weight[r];
+            const double* value = values.data() + r * span.values;
+            for (index q = 0; q < span.runs; ++q) {
+                double* sum = sums.data() + starts[r * span.runs + q] * n;
+                for (int i = 0; i < span.run; ++i, ++value)
+                    for (index k = 0; k < n; ++k) *sum++ += *value * row[k];
+            }
+        }
+    }
+    for (index j = 0; j < span.columns; ++j) {
+        for (index k = 0; k + 1 < n; ++k) factors[k].sums[j * factors[k].stride] += sums[j * n + k];
+        if (with_constant) sums_.column_mean[span.first + j] += sums[j * n + n - 1];
+    }
+}
+
+// Products of all spans with the terms of a batch, and with the outputs and the constant.
+void Pass::multiply(const Batch* batch, bool with_outputs) {
+    std::vector<std::vector<Factor>> factors(spans_.all().size());
+    for (index t = batch ? batch->first : 0; batch && t < batch->last; ++t) {
+        double* sums = sums_.with_columns[t].data();
+        for (const index s : sums_.spans[t]) {
+            factors[s].push_back({false, t - batch->first, shift_[t], sums, 1});
+            sums += spans_.all()[s].columns;
+        }
+    }
+    const index K = targets_.outputs();
+    for (index s = 0; s < index(factors.size()) && with_outputs; ++s)
+        for (index k = 0; k < K; ++k)
+            factors[s].push_back({true, k, output_shift_[k],
+                                  sums_.output_with_columns.data() + spans_.all()[s].first * K + k, K});
+    const bool is_last = !batch || batches_.size() == 1;
+    parallel_for(index(factors.size()), n_threads_, [&](index s) {
+        if (is_last || !factors[s].empty()) add_products(s, factors[s], is_last);
+    });
+    parallel_for(batch ? batch->size() : 0, n_threads_, [&](index place) {
+        const index t = batch->first + place;
+        for (index b = 0; b < count_; ++b) {
+            const double* term = blocks_[b].terms.data() + place * kBlockRows;
+            for (index r = 0; r < blocks_[b].rows; ++r)
+                sums_.mean[t] += weight_[blocks_[b].begin + r] * (term[r] - shift_[t]);
+        }
+    });
+}
+
+void Pass::sum_terms(const Batch& batch) {
+    const index k = targets_.output_of(batch.first);
+    parallel_for(batch.size(), n_threads_, [&](index place) {
+        const index t = batch.first + place;
+        for (index b = 0; b < count_; ++b) {
+            const Block& block = blocks_[b];
+            const double *term = block.terms.data() + place * kBlockRows, *output = block.outputs.data() + k * kBlockRows;
+            for (index r = 0; r < block.rows; ++r) {
+                const double moved = weight_[block.begin + r] * (term[r] - shift_[t]);
+                sums_.variance[t] += moved * (term[r] - shift_[t]);
+                sums_.with_output[t] += moved * (output[r] - output_shift_[k]);
+            }
+        }
+    });
+}
+
+void Pass::sum_outputs() {
+    parallel_for(targets_.outputs(), n_threads_, [&](index k) {
+        for (index b = 0; b < count_; ++b) {
+            const double* output = blocks_[b].outputs.data() + k * kBlockRows;
+            for (index r = 0; r < blocks_[b].rows; ++r) {
+                const double moved = weight_[blocks_[b].begin + r] * (output[r] - output_shift_[k]);
+                sums_.output_mean[k] += moved;
+                sums_.output_variance[k] += moved * (output[r] - output_shift_[k]);
+            }
+        }
+    });
+}
+
+// From sums about the shifts to means and covariances.
+void Pass::centre() {
+    for (double& mean : sums_.column_mean) mean /= total_;
+    for (index k = 0; k < sums_.n_outputs && options_.outputs; ++k) {
+        const double mean = sums_.output_mean[k] / total_;
+        sums_.output_variance[k] = std::max(0.0, sums_.output_variance[k] / total_ - mean * mean);
+        for (index j = 0; j < spans_.columns(); ++j) {
+            double& product = sums_.output_with_columns[j * sums_.n_outputs + k];
+            product = product / total_ - sums_.column_mean[j] * mean;
+        }
+        sums_.output_mean[k] = mean;  // still about the shift, for the terms
+    }
+    for (index t = 0; t < index(sums_.spans.size()); ++t) {
+        const double mean = sums_.mean[t] / total_;
+        if (options_.terms) {
+            sums_.variance[t] = std::max(0.0, sums_.variance[t] / total_ - mean * mean);
+            sums_.with_output[t] = sums_.with_output[t] / total_ - mean * sums_.output_mean[sums_.output_of[t]];
+        }
+        index c = 0;
+        for (const index s : sums_.spans[t])
+            for (index j = 0; j < spans_.all()[s].columns; ++j, ++c)
+                sums_.with_columns[t][c] = sums_.with_columns[t][c] / total_ - sums_.column_mean[spans_.all()[s].first + j] * mean;
+        sums_.mean[t] = shift_[t] + mean;
+    }
+    for (index k = 0; k < sums_.n_outputs; ++k) sums_.output_mean[k] += output_shift_[k];
+}
+
+}  // namespace
+
+TermSums term_sums(const Spans& spans, const Table& x, const double* weight, const Targets& targets,
+                   std::vector<Spanning> spans_of_term, const SumOptions& options, int n_threads) {
+    if (index(spans_of_term.size()) != targets.terms()) throw Error("every term needs a list of spans");
+    TermSums sums;
+    sums.n_outputs = targets.outputs();
+    sums.column_mean.assign(spans.columns(), 0.0);
+    sums.spans = std::move(spans_of_term);
+    for (index t = 0; t < targets.terms(); ++t) {
+        index columns = 0;
+        for (const index s : sums.spans[t]) columns += spans.all()[s].columns;
+        sums.output_of.push_back(targets.output_of(t));
+        sums.with_columns.emplace_back(columns, 0.0);
+    }
+    for (auto* values : {&sums.mean, &sums.variance, &sums.with_output}) values->assign(targets.terms(), 0.0);
+    for (auto* values : {&sums.output_mean, &sums.output_variance}) values->assign(sums.n_outputs, 0.0);
+    if (options.outputs) sums.output_with_columns.assign(spans.columns() * sums.n_outputs, 0.0);
+    Pass(spans, x, weight, targets, options, sums, n_threads).run();
+    return sums;
+}
+
+}  // namespace fasthdmr

@@ -1,0 +1,57 @@
+#include "support/interruption.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+// Storage of a thread that comes with its stack: what the C library allocates at first use, as it does for libraries
+// that are loaded late, ends the process where there is no memory for it.
+#ifdef __ELF__
+[[gnu::tls_model("initial-exec")]]
+#endif
+thread_local Interruptible* current_call = nullptr;
+constexpr int kStopping = 1, kStopped = 2;
+
+}  // namespace
+
+Interruptible::Joined::Joined(Interruptible* call) : before_(current_call) { current_call = call; }
+Interruptible::Joined::~Joined() { current_call = before_; }
+
+Interruptible::Interruptible(Ask ask)
+    : ask_(ask), owner_(std::this_thread::get_id()), next_(now() + kInterval) {}
+
+// Polls come often: where there is a clock that is cheaper, some milliseconds do not matter.
+Interruptible::Time Interruptible::now() {
+#ifdef CLOCK_MONOTONIC_COARSE
+    std::timespec time{};
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+#else
+    return std::chrono::steady_clock::now().time_since_epoch();
+#endif
+}
+
+Interruptible* Interruptible::current() { return current_call; }
+
+void Interruptible::stop(std::exception_ptr reason) noexcept {
+    int running = 0;
+    if (!state_.compare_exchange_strong(running, kStopping)) return;
+    reason_ = std::move(reason);
+    state_.store(kStopped);
+}
+
+void Interruptible::poll() {
+    if (state_.load(std::memory_order_acquire) == kStopped) std::rethrow_exception(reason_);
+    if (!ask_ || std::this_thread::get_id() != owner_) return;
+    const Time time = now();
+    if (time < next_) return;
+    next_ = time + kInterval;
+    try {
+        ask_();
+    } catch (...) {
+        stop(std::current_exception());
+        throw;
+    }
+}
+
+}  // namespace fasthdmr

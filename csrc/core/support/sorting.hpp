@@ -1,0 +1,28 @@
+// Sorting in steps that are short enough for work to be broken off in between.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "support/interruption.hpp"
+#include "kernels/records.hpp"
+
+namespace fasthdmr {
+
+template <class T>
+void sort_in_steps(std::vector<T>& values) {
+    constexpr index longest = 1 << 20;
+    const index n = index(values.size());
+    const auto at = [&](index k) { return values.begin() + std::min(k, n); };
+    for (index begin = 0; begin < n; begin += longest) {
+        poll();
+        std::sort(at(begin), at(begin + longest));
+    }
+    for (index width = longest; width < n; width *= 2)
+        for (index begin = 0; begin < n; begin += 2 * width) {
+            poll();
+            std::inplace_merge(at(begin), at(begin + width), at(begin + 2 * width));
+        }
+}
+
+}  // namespace fasthdmr

@@ -1,0 +1,164 @@
+#include "linalg/cholesky_qr.hpp"
+
+#include <atomic>
+#include <cmath>
+
+#include "exact.hpp"
+#include "harness.hpp"
+#include "dictionary/qr_pass.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+Triangle by_reflections(Matrix x) {
+    Triangle result(x.columns);
+    result.absorb(x.values.data(), x.rows, x.rows);
+    result.fix_signs();
+    return result;
+}
+
+CholeskyQr products(Matrix x) {
+    CholeskyQr result(x.columns);
+    result.absorb(x.values.data(), x.rows, x.rows);
+    return result;
+}
+
+// An array that counts the rows that are asked for, which tells the ways that were tried. All are tried after a few rows
+// have told where columns lie.
+class Counting : public ArrayDictionary {
+public:
+    explicit Counting(const Matrix& x) : ArrayDictionary(x.table(), {{0}}, std::vector<index>(x.columns, 0)) {}
+    void fill(const Rows& rows, double* out, index leading) const override {
+        count += rows.count;
+        ArrayDictionary::fill(rows, out, leading);
+    }
+    mutable std::atomic<index> count{0};
+};
+
+index rows_read(const Matrix& x, const double* y = nullptr, int n_threads = 1) {
+    const Counting dictionary(x);
+    triangle(dictionary, {x.rows, nullptr, y}, n_threads);
+    constexpr index tellers = 32;
+    return dictionary.count - tellers;
+}
+
+// For few enough rows that they are not cut into ranges: bits tell.
+bool is_by_reflections(const Matrix& x) {
+    Matrix all = with_ones(x);
+    Triangle reflected(all.columns);
+    const index steps = (x.rows + kBlockRows - 1) / kBlockRows;
+    for (index s = 0; s < steps; ++s) {
+        const index begin = x.rows * s / steps, end = x.rows * (s + 1) / steps;
+        reflected.absorb(all.column(0) + begin, end - begin, x.rows);
+    }
+    reflected.fix_signs();
+    const Triangle found = triangle(Counting(x), {x.rows}, 1);
+    return std::equal(found.data(), found.data() + all.columns * all.columns, reflected.data());
+}
+
+}  // namespace
+
+// The error of reflections is a few eps times the condition; that of products up to the limit of the condition more.
+TEST(triangle_error_grows_with_the_condition) {
+    for (const double near : {0.3, 0.1, 1e-4, 1e-8, 1e-10}) {
+        const Matrix x = nearly_dependent(300, 8, near, 70);
+        const Exact exact(x);
+        const double unit = kEps * exact.condition();
+        CHECK(exact.condition() > 1.0 / near && exact.condition() < 40.0 / near);
+        CHECK(exact.error(by_reflections(x)) < 10 * unit);
+        const std::optional<Triangle> found = products(x).triangle();
+        CHECK(found.has_value() == (near >= 0.1));
+        if (found) CHECK(exact.error(*found) < 64 * unit);
+        const std::optional<Triangle> anyhow = products(x).triangle(1e30);
+        if (near == 1e-4) CHECK(exact.error(*anyhow) > 64 * unit);  // so the limit is needed
+    }
+}
+
+TEST(products_merge_and_do_not_care_for_scale) {
+    Matrix x = nearly_dependent(90, 5, 0.5, 71);
+    CholeskyQr merged = products(x);
+    merged.merge(CholeskyQr(5));
+    merged.merge(merged);  // every row twice: R times the root of 2
+    Triangle twice = *products(x).triangle();
+    for (index j = 0; j < 5; ++j)
+        for (index i = 0; i <= j; ++i) twice.at(i, j) *= std::sqrt(2.0);
+    const std::vector<double> expected(twice.data(), twice.data() + 25);
+    const Triangle found = *merged.triangle();
+    CHECK_CLOSE(std::vector<double>(found.data(), found.data() + 25), expected, 1e-14);
+    for (index j = 0; j < 5; ++j)
+        for (index i = 0; i < 90; ++i) x(i, j) *= std::pow(10.0, double(20 * j - 40));
+    CHECK(Exact(x).error(*products(x).triangle()) < 100 * kEps);
+}
+
+TEST(products_refuse_what_they_cannot_tell) {
+    const Matrix good = nearly_dependent(50, 4, 0.5, 72);
+    CHECK(products(good).triangle().has_value());
+    CHECK(products(Matrix(3, 0)).triangle()->columns() == 0);
+    const auto refused = [&](double factor, double term, index from) {
+        Matrix x = good;
+        for (index i = 0; i < 50; ++i) x(i, 2) = factor * x(i, from) + term;
+        return !products(x).triangle();
+    };
+    CHECK(!refused(1.0, 0.0, 2));
+    CHECK(refused(0.0, 0.0, 2));                    // zero
+    CHECK(refused(3.0, 0.0, 0));                    // a multiple of another
+    CHECK(refused(1e-130, 0.0, 2));                 // its square underflows
+    CHECK(refused(1e200, 0.0, 2));                  // or overflows
+    CHECK(refused(1.0, std::nan(""), 2));
+    CHECK(!products(Matrix(4, 4)).triangle());
+    CHECK(!products(nearly_dependent(3, 4, 0.5, 72)).triangle());  // fewer rows than columns
+}
+
+TEST(moments_choose_the_way_by_the_condition) {
+    const index rows = 2000, scouts = 2 * 5;
+    const Matrix good = nearly_dependent(rows, 4, 0.5, 73), bad = nearly_dependent(rows, 4, 1e-6, 73);
+    Matrix zero = good, periodic = good;
+    std::fill_n(zero.column(2), rows, 0.0);
+    for (index i = 0; i < rows; ++i) periodic(i, 2) = double(i % (rows / scouts) < 100);
+    for (const int n_threads : {1, 2, 3, 4})
+        for (const Matrix* x : std::initializer_list<const Matrix*>{&good, &bad, &zero, &periodic})
+            CHECK(rows_read(*x, nullptr, n_threads) == scouts + rows);  // a few rows are enough to know
+    CHECK(!is_by_reflections(good) && !is_by_reflections(bad) && is_by_reflections(zero));
+    CHECK(!is_by_reflections(periodic));  // though one row in so many would always be the same
+    // Where the few would be many, all are tried at once; few rows are left to reflections.
+    CHECK(rows_read(nearly_dependent(1030, 70, 0.5, 74)) == 1030);
+    CHECK(rows_read(nearly_dependent(1030, 70, 1e-6, 74)) == 2 * 1030);
+    CHECK(rows_read(nearly_dependent(1023, 4, 0.5, 74)) == 1023);
+    // A y in the span of the columns is found out too.
+    CHECK(rows_read(good, good.column(1)) == 2 * 6 + rows);
+}
+
+// The few are neighbours by fours, unless neighbours are alike: then columns seem to depend on each other, and rows far
+// from each other are asked.
+TEST(moments_notice_that_neighbours_are_alike) {
+    constexpr index rows = 2400, columns = 129, scouts = 2 * (columns + 1);
+    Matrix x = nearly_dependent(rows, columns, 0.5, 77);
+    CHECK(rows_read(x) == scouts + rows);
+    for (index j = 0; j < columns; ++j)
+        for (index i = 0; i < rows; ++i) x(i, j) = x(i / 8 * 8, j);
+    CHECK(rows_read(x) == 2 * scouts + rows);
+    const Exact exact(with_ones(x));
+    CHECK(exact.error(triangle(Counting(x), {rows}, 2)) < 10 * kEps * exact.condition());
+}
+
+TEST(moments_do_not_trust_a_few_rows_alone) {
+    Matrix x = nearly_dependent(5000, 4, 0.5, 75);
+    x(4321, 0) = x(4321, 3) = 1e7;  // none of the few: one row that makes two columns all but the same
+    CHECK(rows_read(x) == 10 + 2 * 5000);
+    const Exact exact(with_ones(x));
+    CHECK(exact.error(triangle(Counting(x), {5000}, 2)) < 10 * kEps * exact.condition());
+}
+
+TEST(moments_by_either_way_do_not_depend_on_threads) {
+    for (const double near : {0.5, 1e-6}) {
+        const Matrix x = nearly_dependent(9000, 4, near, 76);
+        const auto bits = [&](int n_threads) {
+            const Triangle r = triangle(Counting(x), {x.rows}, n_threads);
+            return std::vector<double>(r.data(), r.data() + 25);
+        };
+        for (const int n_threads : {2, 3, 4}) CHECK_SAME_BITS(bits(n_threads), bits(1));
+    }
+}
+
+}  // namespace fasthdmr
