@@ -13,7 +13,7 @@ from matplotlib import pyplot
 from sklearn.ensemble import GradientBoostingRegressor
 
 import fasthdmr
-from fasthdmr._output_file import drawn, write_files
+from fasthdmr._cli.output_file import drawn, write_files
 from fasthdmr.analytic import GaussianQuadratic
 
 mpl.use("Agg")

@@ -11,7 +11,7 @@ from matplotlib import pyplot
 from sklearn.ensemble import GradientBoostingRegressor
 
 import fasthdmr
-from fasthdmr._output_file import drawn, write_files
+from fasthdmr._cli.output_file import drawn, write_files
 from fasthdmr.plotting import ComponentDisplay, SensitivityDisplay
 
 mpl.use("Agg")

@@ -8,7 +8,7 @@ from matplotlib import pyplot
 from sklearn.ensemble import GradientBoostingRegressor
 
 import fasthdmr
-from fasthdmr._output_file import drawn, write_files
+from fasthdmr._cli.output_file import drawn, write_files
 
 mpl.use("Agg")
 # A fixed salt and no date: the same picture gives the same file.

@@ -12,8 +12,8 @@ from sklearn.base import clone
 from tolerance import assert_close
 
 from fasthdmr import HDMR, Sensitivity
+from fasthdmr._results.decomposition import Component
 from fasthdmr.analytic import GaussianQuadratic, Ishigami, Product, SymmetricPolynomial
-from fasthdmr.decomposition import Component
 from fasthdmr.plotting import ComponentDisplay, SensitivityDisplay
 
 mpl.use("Agg")

@@ -11,11 +11,14 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.tree import DecisionTreeRegressor
 from tolerance import assert_close
 
-from fasthdmr import HDMR, KernelHDMR, RankWarning, TreeHDMR, bootstrap, joint_fit, sample
+from fasthdmr import HDMR, KernelHDMR, RankWarning, TreeHDMR
+from fasthdmr._spans import joint_fit
+from fasthdmr._spans.fit import RIDGE
+from fasthdmr._support import sample
+from fasthdmr._uncertainty import bootstrap
+from fasthdmr._uncertainty.bootstrap import Bootstrap
+from fasthdmr._uncertainty.uncertainty import NORMAL_95
 from fasthdmr.analytic import GaussianQuadratic
-from fasthdmr.bootstrap import Bootstrap
-from fasthdmr.span_fit import RIDGE
-from fasthdmr.uncertainty import NORMAL_95
 
 # Low orders and dependent variables are meant.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning", "ignore::fasthdmr.ConcurvityWarning")

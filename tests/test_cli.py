@@ -17,7 +17,7 @@ from sklearn.preprocessing import FunctionTransformer
 from tolerance import assert_close
 
 import fasthdmr
-from fasthdmr.cli import main
+from fasthdmr._cli.main import main
 
 # Trees are rougher here, and deeper, than the components.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")

@@ -20,7 +20,7 @@ import skops.io
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from test_cli import boosting, refused, rows, run
 
-from fasthdmr._model_file import load_model
+from fasthdmr._cli.model_file import load_model
 
 mpl.use("Agg")
 

@@ -14,9 +14,9 @@ import skops.io
 from test_cli import boosting, refused, rows, run
 
 import fasthdmr
-from fasthdmr._console import one_line, say
-from fasthdmr._output_file import check_target, write_files
-from fasthdmr.cli import main
+from fasthdmr._cli.console import one_line, say
+from fasthdmr._cli.main import main
+from fasthdmr._cli.output_file import check_target, write_files
 
 resource = pytest.importorskip("resource", reason="limits on the size of files are of POSIX")
 mpl.use("Agg")
@@ -85,7 +85,7 @@ def test_full_disk_leaves_no_part_of_a_demo(folder, capsys):
 def test_targets_are_checked_before_the_work(arguments, message, folder, capsys, monkeypatch):
     (folder / "taken" / "indices.csv").mkdir(parents=True)
     before = content(folder)
-    monkeypatch.setattr("fasthdmr.cli.load_model", lambda *_, **__: pytest.fail("the work has begun"))
+    monkeypatch.setattr("fasthdmr._cli.main.load_model", lambda *_, **__: pytest.fail("the work has begun"))
     assert message in refused(capsys, *DECOMPOSE, *arguments)
     assert content(folder) == before
 

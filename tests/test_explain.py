@@ -10,7 +10,7 @@ from sklearn.kernel_ridge import KernelRidge
 from tolerance import assert_close
 
 from fasthdmr import HDMR, KernelHDMR, TreeHDMR
-from fasthdmr.explanation import Explanation
+from fasthdmr._results.explanation import Explanation
 from fasthdmr.plotting import WaterfallDisplay
 
 mpl.use("Agg")

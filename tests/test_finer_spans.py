@@ -7,7 +7,7 @@ from sklearn.tree import DecisionTreeRegressor
 from tolerance import assert_close
 
 from fasthdmr import TreeHDMR
-from fasthdmr.spans import default_size
+from fasthdmr._spans.basis import default_size
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::fasthdmr.FastHDMRWarning"

@@ -26,7 +26,7 @@ def test_public_names_import_no_optional_package():
     """pandas may come along where it is installed: scikit-learn imports it."""
     names = ", ".join(fasthdmr.__all__)
     modules = imported(f"from fasthdmr import {names}")
-    assert {"fasthdmr.tree_hdmr", "fasthdmr.chisquare"} <= modules
+    assert {"fasthdmr._estimators.tree_hdmr", "fasthdmr.chisquare"} <= modules
     assert not modules & {"numba", "matplotlib", "polars", "skops", "sklearn.ensemble"}
 
 

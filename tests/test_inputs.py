@@ -10,7 +10,7 @@ from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegress
 from sklearn.kernel_ridge import KernelRidge
 
 from fasthdmr import HDMR, KernelHDMR, TreeHDMR, analytic, decompose, inspection, kernels, load_forest, salib
-from fasthdmr._numbers import as_floats, check_numbers, holds_text
+from fasthdmr._support.numbers import as_floats, check_numbers, holds_text
 
 # Trees are rougher here, and deeper, than the components.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")

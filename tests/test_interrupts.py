@@ -12,8 +12,10 @@ import pytest
 from models import X, Y, gbr
 from tolerance import assert_close
 
-from fasthdmr import HDMR, TreeHDMR, _core, _steps, ridge
-from fasthdmr.ridge import ridge_path
+from fasthdmr import HDMR, TreeHDMR, _core
+from fasthdmr._solve import ridge
+from fasthdmr._solve.ridge import ridge_path
+from fasthdmr._support import steps as _steps
 
 LIMIT = 600  # seconds for what would take for ever
 RNG = np.random.default_rng(0)

@@ -18,7 +18,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 from tolerance import assert_close
 
-from fasthdmr import KernelHDMR, decompose, kernel_dictionary
+from fasthdmr import KernelHDMR, decompose
+from fasthdmr._kernel_machines import columns as kernel_dictionary
 from fasthdmr.analytic import GaussianQuadratic
 from fasthdmr.kernels import AnovaKernel, FourierKernel, PolynomialKernel
 

@@ -14,7 +14,7 @@ from strategies import fitted_models, hard_rows, tied_data
 from test_forest import SIZES, X, every_kind, model_named
 from tolerance import assert_close
 
-from fasthdmr.dictionary import TreeDictionary
+from fasthdmr._dictionaries.tree_columns import TreeDictionary
 from fasthdmr.loaders import load_forest
 
 

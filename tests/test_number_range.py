@@ -14,7 +14,7 @@ from tolerance import assert_close
 
 import fasthdmr
 from fasthdmr import HDMR, KernelHDMR, TreeHDMR, decompose, load_forest, salib
-from fasthdmr._scale import LARGEST, Deviations, power_of_two
+from fasthdmr._support.scale import LARGEST, Deviations, power_of_two
 from fasthdmr.inspection import dgsm, pd_sensitivity, tree_importance
 from fasthdmr.kernels import AnovaKernel
 from fasthdmr.loaders.trees import Trees

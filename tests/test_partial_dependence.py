@@ -20,10 +20,10 @@ from strategies import fitted_models, hard_rows, near, thresholds
 from tolerance import assert_close
 
 from fasthdmr import HDMR, TreeHDMR, load_forest
+from fasthdmr._spans.basis import default_size
 from fasthdmr.inspection import _partial_dependence as module
 from fasthdmr.inspection import partial_dependence, partial_dependences
 from fasthdmr.inspection._brute import brute_average
-from fasthdmr.spans import default_size
 
 SETS = [0, 3, (0, 1), (2, 0)]
 

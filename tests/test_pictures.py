@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from matplotlib import image, pyplot
 
-from fasthdmr.explanation import Explanation
+from fasthdmr._results.explanation import Explanation
+from fasthdmr._results.sensitivity import Sensitivity
+from fasthdmr._support.sample import Sample
 from fasthdmr.plotting import ComponentDisplay, SensitivityDisplay, WaterfallDisplay
-from fasthdmr.sample import Sample
-from fasthdmr.sensitivity import Sensitivity
 
 mpl.use("Agg")
 

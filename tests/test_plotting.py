@@ -9,10 +9,10 @@ from matplotlib import pyplot
 from tolerance import assert_close
 
 from fasthdmr import TreeHDMR
+from fasthdmr._results.sensitivity import Sensitivity
+from fasthdmr._support.subspaces import as_subspace
 from fasthdmr.datasets import make_ishigami
-from fasthdmr.dictionary import as_subspace
 from fasthdmr.plotting import ComponentDisplay, SensitivityDisplay
-from fasthdmr.sensitivity import Sensitivity
 
 # Trees are rougher here, and deeper, than the components.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from sklearn.ensemble import GradientBoostingRegressor
 
-from fasthdmr import HDMR, TreeHDMR, _progress
+from fasthdmr import HDMR, TreeHDMR
+from fasthdmr._solve.ridge import cross_validate
+from fasthdmr._support import progress as _progress
 from fasthdmr.chisquare import power_law, simulate
 from fasthdmr.inspection import partial_dependence
-from fasthdmr.ridge import cross_validate
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 

@@ -15,8 +15,8 @@ from sklearn import __version__ as sklearn_version
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 
 import fasthdmr
-from fasthdmr.cli import main
-from fasthdmr.report import render
+from fasthdmr._cli.main import main
+from fasthdmr._cli.report import render
 
 # Trees are rougher here, and deeper, than the components.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")
@@ -165,7 +165,7 @@ def test_drawing_may_warn(model, monkeypatch):
     X, _ = data()
     hdmr = fasthdmr.TreeHDMR(model).fit(X)
     lines = []
-    monkeypatch.setattr("fasthdmr.report.pictures", lambda hdmr, output: lines.append("drawn") or {})
+    monkeypatch.setattr("fasthdmr._cli.report.pictures", lambda hdmr, output: lines.append("drawn") or {})
     assert Reader(render(hdmr, "t", facts={}, options={}, warnings=lambda: lines)).of("li") == ["drawn"]
 
 

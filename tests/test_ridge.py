@@ -7,8 +7,8 @@ from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, Repeated
 from tolerance import assert_close
 
 from fasthdmr import TreeHDMR, _core, load_forest
+from fasthdmr._solve.ridge import DEFAULT_ALPHAS, cross_validate, fold_numbers, ridge_path
 from fasthdmr.datasets import make_ishigami
-from fasthdmr.ridge import DEFAULT_ALPHAS, cross_validate, fold_numbers, ridge_path
 
 # Small models with terms of more variables than the order are meant.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning", "ignore::fasthdmr.ConcurvityWarning")

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from tolerance import assert_close
 
-from fasthdmr.sensitivity import Sensitivity
-from fasthdmr.uncertainty import HalfWidths
+from fasthdmr._results.sensitivity import Sensitivity
+from fasthdmr._uncertainty.uncertainty import HalfWidths
 
 NAMES = ["age", "income", "rooms"]
 SUBSPACES = [(0,), (1,), (0, 1), (0, 2), (0, 1, 2)]

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from tolerance import assert_close
 
-from fasthdmr import HDMR, hdmr, span_plan
+from fasthdmr import HDMR
+from fasthdmr._estimators import hdmr
+from fasthdmr._spans import planning as span_plan
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))

@@ -11,10 +11,10 @@ from scipy.sparse import csc_array
 from scipy.stats import norm
 from tolerance import assert_close
 
-from fasthdmr import _core, joint_fit, spans
-from fasthdmr.joint_fit import Dual, Primal
-from fasthdmr.span_fit import RIDGE, solve_values
-from fasthdmr.spans import (
+from fasthdmr import _core
+from fasthdmr._spans import basis as spans
+from fasthdmr._spans import joint_fit
+from fasthdmr._spans.basis import (
     Axis,
     Profile,
     axis_columns,
@@ -24,6 +24,8 @@ from fasthdmr.spans import (
     informative_rows,
     make_basis,
 )
+from fasthdmr._spans.fit import RIDGE, solve_values
+from fasthdmr._spans.joint_fit import Dual, Primal
 
 
 def identity(basis):

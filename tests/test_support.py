@@ -8,8 +8,8 @@ from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from tolerance import assert_close
 
 from fasthdmr import HDMR, TreeHDMR
-from fasthdmr.spans import closure, make_basis
-from fasthdmr.support import Support
+from fasthdmr._spans.basis import closure, make_basis
+from fasthdmr._spans.nearest_cells import Support
 
 # Variables that are nearly the same, and models with terms of three, are meant.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning", "ignore::fasthdmr.ConcurvityWarning")

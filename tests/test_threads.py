@@ -15,9 +15,10 @@ from models import X, Y, gbr, rf
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import fasthdmr
-from fasthdmr import HDMR, TreeHDMR, _core, _threads, decompose, load_forest
-from fasthdmr._cached import cached_property
-from fasthdmr._threads import n_threads, one_blas_thread
+from fasthdmr import HDMR, TreeHDMR, _core, decompose, load_forest
+from fasthdmr._support import threads as _threads
+from fasthdmr._support.cached import cached_property
+from fasthdmr._support.threads import n_threads, one_blas_thread
 
 BACKENDS = ["loky", "threading", "multiprocessing"]
 MODELS = [gbr(max_depth=2).fit(X, Y), rf().fit(X, Y)]

@@ -9,11 +9,16 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.tree import DecisionTreeRegressor
 from tolerance import assert_close
 
-from fasthdmr import HDMR, KernelHDMR, TreeHDMR, decompose, joint_fit, span_fit, span_influence, span_moves, tree_hdmr
+from fasthdmr import HDMR, KernelHDMR, TreeHDMR, decompose
+from fasthdmr._estimators import tree_hdmr
+from fasthdmr._results.sensitivity import Sensitivity
+from fasthdmr._spans import fit as span_fit
+from fasthdmr._spans import joint_fit
+from fasthdmr._spans.fit import RIDGE
+from fasthdmr._uncertainty import moves as span_moves
+from fasthdmr._uncertainty import span_influence
+from fasthdmr._uncertainty.uncertainty import NORMAL_95, Uncertainty
 from fasthdmr.analytic import Ishigami
-from fasthdmr.sensitivity import Sensitivity
-from fasthdmr.span_fit import RIDGE
-from fasthdmr.uncertainty import NORMAL_95, Uncertainty
 
 # Low orders and dependent variables are meant.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning", "ignore::fasthdmr.ConcurvityWarning")

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import LinearRegression
 
-from fasthdmr._validation import check_rows
+from fasthdmr._support.validation import check_rows
 
 X = np.array([[0.5, 2.0], [1.5, 3.0], [2.5, 4.0]])
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-import fasthdmr.tree_hdmr  # noqa: F401  (in the parent process: an import is not memory that a run takes)
+import fasthdmr._estimators.tree_hdmr  # noqa: F401  (in the parent process: an import is not memory that a run takes)
 from bench.exact import label, labelled
 from bench.runner import Arrays, Contender, threads
 

@@ -9,7 +9,7 @@ from bench.paper.options import Options
 from bench.paper.result import Result, Row, near
 from bench.report import machine, table
 from fasthdmr import Sensitivity
-from fasthdmr.dictionary import Subspace
+from fasthdmr._support.subspaces import Subspace
 from fasthdmr.inspection import tree_importance
 
 EPSILON = 0.01

@@ -15,7 +15,7 @@ from sklearn.kernel_ridge import KernelRidge
 from bench import exact
 from bench.report import machine, table
 from fasthdmr import HDMR, KernelHDMR, TreeHDMR
-from fasthdmr.uncertainty import NORMAL_95
+from fasthdmr._uncertainty.uncertainty import NORMAL_95
 
 N_ROWS = 2_000
 MANY_ROWS = 200_000

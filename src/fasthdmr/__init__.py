@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fasthdmr import analytic, chisquare, datasets, inspection, kernels, plotting, salib
-    from fasthdmr._warnings import (
+    from fasthdmr._estimators.decompose import decompose
+    from fasthdmr._estimators.hdmr import HDMR
+    from fasthdmr._estimators.kernel_hdmr import KernelHDMR
+    from fasthdmr._estimators.tree_hdmr import TreeHDMR
+    from fasthdmr._forest.forest import Forest
+    from fasthdmr._results.sensitivity import Sensitivity
+    from fasthdmr._support.warnings import (
         ConcurvityWarning,
         ConstantWarning,
         FastHDMRWarning,
@@ -20,13 +26,7 @@ if TYPE_CHECKING:
         RankWarning,
         ResidualWarning,
     )
-    from fasthdmr.columns import decompose
-    from fasthdmr.forest import Forest
-    from fasthdmr.hdmr import HDMR
-    from fasthdmr.kernel_hdmr import KernelHDMR
     from fasthdmr.loaders import load_forest
-    from fasthdmr.sensitivity import Sensitivity
-    from fasthdmr.tree_hdmr import TreeHDMR
 
 __all__ = [
     "HDMR",
@@ -56,18 +56,18 @@ __version__ = version("fasthdmr")
 
 # Imported when first used: scikit-learn brings pandas along where it is installed.
 _HOMES = {
-    "HDMR": "fasthdmr.hdmr",
-    "ConcurvityWarning": "fasthdmr._warnings",
-    "ConstantWarning": "fasthdmr._warnings",
-    "FastHDMRWarning": "fasthdmr._warnings",
-    "Forest": "fasthdmr.forest",
-    "KernelHDMR": "fasthdmr.kernel_hdmr",
-    "PairsWarning": "fasthdmr._warnings",
-    "RankWarning": "fasthdmr._warnings",
-    "ResidualWarning": "fasthdmr._warnings",
-    "Sensitivity": "fasthdmr.sensitivity",
-    "TreeHDMR": "fasthdmr.tree_hdmr",
-    "decompose": "fasthdmr.columns",
+    "HDMR": "fasthdmr._estimators.hdmr",
+    "ConcurvityWarning": "fasthdmr._support.warnings",
+    "ConstantWarning": "fasthdmr._support.warnings",
+    "FastHDMRWarning": "fasthdmr._support.warnings",
+    "Forest": "fasthdmr._forest.forest",
+    "KernelHDMR": "fasthdmr._estimators.kernel_hdmr",
+    "PairsWarning": "fasthdmr._support.warnings",
+    "RankWarning": "fasthdmr._support.warnings",
+    "ResidualWarning": "fasthdmr._support.warnings",
+    "Sensitivity": "fasthdmr._results.sensitivity",
+    "TreeHDMR": "fasthdmr._estimators.tree_hdmr",
+    "decompose": "fasthdmr._estimators.decompose",
     "load_forest": "fasthdmr.loaders",
 }
 

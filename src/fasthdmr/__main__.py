@@ -2,7 +2,7 @@
 
 import sys
 
-from fasthdmr.cli import main
+from fasthdmr._cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import sklearn.datasets
-from numpy.typing import NDArray
 from sklearn.utils import Bunch, check_random_state
 
-Floats = NDArray[np.float64]
+from fasthdmr._support.typing import Floats
+
 RandomState = int | np.random.RandomState | None
 
 _CALIFORNIA_FEATURES = [

@@ -8,15 +8,14 @@ from math import comb
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process.kernels import Kernel
 from sklearn.utils import check_array
 
-from fasthdmr._numbers import as_floats, check_numbers
-from fasthdmr._scale import centre_and_scale
-
-Floats = NDArray[np.float64]
+from fasthdmr._support.numbers import as_floats, check_numbers
+from fasthdmr._support.scale import centre_and_scale
+from fasthdmr._support.typing import Floats
 
 __all__ = ["AnovaKernel", "FourierKernel", "PolynomialKernel"]
 

@@ -15,18 +15,17 @@ from scipy import stats
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
-from fasthdmr._numbers import check_numbers
-from fasthdmr._optional import require
-from fasthdmr._scale import Deviations
-from fasthdmr._tables import format_rows, plus_minus
-from fasthdmr._validation import check_names
-from fasthdmr._warnings import ConcurvityWarning, warn
-from fasthdmr.dictionary import Subspace
-from fasthdmr.hdmr import HDMR
-from fasthdmr.span_plan import MAX_JOINT_COLUMNS, SpanPlan, plan_spans, screen_pairs, screened_rows
-from fasthdmr.spans import closure, informative_rows
-
-Floats = NDArray[np.float64]
+from fasthdmr._estimators.hdmr import HDMR
+from fasthdmr._spans.basis import closure, informative_rows
+from fasthdmr._spans.planning import MAX_JOINT_COLUMNS, SpanPlan, plan_spans, screen_pairs, screened_rows
+from fasthdmr._support.numbers import check_numbers
+from fasthdmr._support.optional import require
+from fasthdmr._support.scale import Deviations
+from fasthdmr._support.subspaces import Subspace
+from fasthdmr._support.tables import format_rows, plus_minus
+from fasthdmr._support.typing import Floats
+from fasthdmr._support.validation import check_names
+from fasthdmr._support.warnings import ConcurvityWarning, warn
 
 _DEGREE = 3
 _INDICES = ("Sa", "Sb", "S")

@@ -9,17 +9,14 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_scalar
 
-from fasthdmr._numbers import as_floats
-from fasthdmr._validation import check_names, check_rows
-from fasthdmr._warnings import ConstantWarning, warn
-from fasthdmr.decomposition import Component
-from fasthdmr.dictionary import Subspace, as_subspace, as_variables, check_width
-from fasthdmr.sensitivity import Sensitivity
-
-Floats = NDArray[np.float64]
+from fasthdmr._results.decomposition import Component
+from fasthdmr._results.sensitivity import Sensitivity
+from fasthdmr._support.subspaces import Subspace, as_subspace, as_variables, check_width
+from fasthdmr._support.typing import Floats
+from fasthdmr._support.validation import check_names, check_rows
+from fasthdmr._support.warnings import ConstantWarning, warn
 
 _PROBABILITIES = np.linspace(0, 1, 5_001)
 
@@ -224,16 +221,6 @@ def as_positive(value: Any, name: str) -> float:
     if number <= 0:
         raise ValueError(f"{name} must be positive, got {value!r}.")
     return number
-
-
-def as_array(value: ArrayLike, name: str, shape: tuple[int, ...]) -> Floats:
-    """Return a copy as an array of finite numbers of a given shape."""
-    array = as_floats(value, name).copy()
-    if array.shape != shape:
-        raise ValueError(f"{name} must have shape {shape}, got {array.shape}.")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite.")
-    return array
 
 
 def draw(law: Any, N: int, n: int, random_state: Any) -> Floats:

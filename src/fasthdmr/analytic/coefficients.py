@@ -14,7 +14,7 @@ from itertools import chain, combinations
 from math import comb, lcm
 from typing import Protocol
 
-from fasthdmr.dictionary import Subspace
+from fasthdmr._support.subspaces import Subspace
 
 _DIGITS = 50
 _BITS = 200  # of an integer that go into a decimal: more than its digits hold

@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.special import ndtri
 
-from fasthdmr._cached import cached_property
-from fasthdmr.analytic.base import AnalyticModel, as_array, as_finite, draw, warn_constant
-from fasthdmr.dictionary import Subspace
-from fasthdmr.sensitivity import Sensitivity
-
-Floats = NDArray[np.float64]
-
-_ASYMMETRY = 1e-12  # relative to the largest entry: rounding of whoever computed the covariance
-_NEGATIVE = 1e-10  # the same for eigenvalues
+from fasthdmr._results.sensitivity import Sensitivity
+from fasthdmr._support.cached import cached_property
+from fasthdmr._support.moments import check_moments
+from fasthdmr._support.numbers import as_array
+from fasthdmr._support.subspaces import Subspace
+from fasthdmr._support.typing import Floats
+from fasthdmr.analytic.base import AnalyticModel, as_finite, draw, warn_constant
 
 
 class GaussianQuadratic(AnalyticModel):
@@ -232,24 +230,3 @@ class GaussianQuadratic(AnalyticModel):
             return np.full(probabilities.shape, self.mean[variable])
         quantiles: Floats = self.mean[variable] + self._sd[variable] * ndtri(probabilities)
         return quantiles
-
-
-def check_moments(mean: ArrayLike, cov: ArrayLike, n_features: int | None = None) -> tuple[Floats, Floats]:
-    """Return mean and covariance of Gaussian variables as arrays.
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, with each other or with `n_features`, a number is not finite, or `cov` is not symmetric and
-        positive semi-definite.
-    """
-    n = np.size(np.asarray(mean)) if n_features is None else n_features
-    if n == 0:
-        raise ValueError("mean must have at least one entry.")
-    mean, cov = as_array(mean, "mean", (n,)), as_array(cov, "cov", (n, n))
-    scale = np.abs(cov).max()
-    if np.abs(cov - cov.T).max() > _ASYMMETRY * scale:
-        raise ValueError("cov must be symmetric.")
-    if np.linalg.eigvalsh(cov)[0] < -_NEGATIVE * scale:
-        raise ValueError("cov must be positive semi-definite: it has a negative eigenvalue.")
-    return mean, cov

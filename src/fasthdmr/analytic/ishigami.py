@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from fasthdmr._results.sensitivity import Sensitivity
+from fasthdmr._support.subspaces import Subspace
+from fasthdmr._support.typing import Floats
 from fasthdmr.analytic.base import AnalyticModel, as_finite, draw
-from fasthdmr.dictionary import Subspace
-from fasthdmr.sensitivity import Sensitivity
-
-Floats = NDArray[np.float64]
 
 _LAW = stats.uniform(-np.pi, 2 * np.pi)
 

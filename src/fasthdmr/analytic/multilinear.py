@@ -8,18 +8,16 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import ndtri
 
-from fasthdmr._cached import cached_property
-from fasthdmr._orders import order_reaching
+from fasthdmr._results.orders import order_reaching
+from fasthdmr._results.sensitivity import Sensitivity
+from fasthdmr._support.cached import cached_property
+from fasthdmr._support.subspaces import Subspace
+from fasthdmr._support.typing import Floats
 from fasthdmr.analytic.base import AnalyticModel, draw, warn_constant
 from fasthdmr.analytic.coefficients import Coefficients, decimals
-from fasthdmr.dictionary import Subspace
-from fasthdmr.sensitivity import Sensitivity
-
-Floats = NDArray[np.float64]
 
 _MAX_SUBSPACES = 100_000
 _AGREEMENT = 1e-9  # of a law's moments with those of the model: what quadrature in SciPy's laws may lose

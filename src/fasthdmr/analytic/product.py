@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fasthdmr._cached import cached_property
+from fasthdmr._support.cached import cached_property
+from fasthdmr._support.typing import Floats
 from fasthdmr.analytic.base import as_count, as_finite, as_positive
 from fasthdmr.analytic.coefficients import ByOrder, of_product
 from fasthdmr.analytic.multilinear import MultilinearModel
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from fasthdmr._cached import cached_property
-from fasthdmr.analytic.base import as_array, as_count, as_finite, as_positive
+from fasthdmr._support.cached import cached_property
+from fasthdmr._support.numbers import as_array
+from fasthdmr._support.subspaces import Subspace, as_subspace
+from fasthdmr._support.typing import Floats
+from fasthdmr.analytic.base import as_count, as_finite, as_positive
 from fasthdmr.analytic.coefficients import Coefficients, of_mapping, of_ones, of_orders
 from fasthdmr.analytic.multilinear import MultilinearModel
-from fasthdmr.dictionary import Subspace, as_subspace
-
-Floats = NDArray[np.float64]
 
 
 class SymmetricPolynomial(MultilinearModel):

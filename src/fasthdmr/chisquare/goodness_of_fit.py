@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fasthdmr._warnings import FastHDMRWarning, warn
+from fasthdmr._support.warnings import FastHDMRWarning, warn
 from fasthdmr.chisquare.binomial import binomial_pvalues
 from fasthdmr.chisquare.exact_moments import Inverse, moments_of
 from fasthdmr.chisquare.laws import TOLERANCE, Constant, Law, Simulated, law_of_chi2, law_of_hdmr

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from fasthdmr._progress import progress
-from fasthdmr._threads import n_threads
+from fasthdmr._support.progress import progress
+from fasthdmr._support.threads import n_threads
 from fasthdmr.chisquare.probabilities import MOST_DRAWS, check_positive, check_probabilities, is_uniform
 
 # Runs are cut into chunks by n and k alone, one random stream each, so that results do not depend on threads.

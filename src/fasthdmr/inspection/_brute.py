@@ -8,12 +8,10 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils._indexing import _safe_assign
 
-from fasthdmr._progress import progress
-
-Floats = NDArray[np.float64]
+from fasthdmr._support.progress import progress
+from fasthdmr._support.typing import Floats
 
 
 def brute_average(

@@ -8,19 +8,19 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_scalar
 
-from fasthdmr._numbers import as_floats, check_numbers
-from fasthdmr._scale import Deviations, in_units, power_of_two
-from fasthdmr._tables import Table
-from fasthdmr._validation import check_names
-from fasthdmr._weights import check_weights
+from fasthdmr._dictionaries.black_box import OUTPUTS, Output
+from fasthdmr._support.numbers import as_floats, check_numbers
+from fasthdmr._support.scale import Deviations, in_units, power_of_two
+from fasthdmr._support.subspaces import Subspace, as_subspace
+from fasthdmr._support.tables import Table
+from fasthdmr._support.typing import Floats
+from fasthdmr._support.validation import check_names
+from fasthdmr._support.weights import check_weights
 from fasthdmr.analytic.base import AnalyticModel
-from fasthdmr.dictionary import Subspace, as_subspace
-from fasthdmr.hdmr import OUTPUTS, Output
 
-Floats = NDArray[np.float64]
 Derivative = Callable[[Subspace], Floats]
 
 

@@ -12,9 +12,9 @@ from scipy.sparse import issparse
 from scipy.stats.mstats import mquantiles
 from sklearn.utils import _safe_indexing, check_array
 
-from fasthdmr._numbers import as_floats, check_numbers, check_rows_are_there, holds_text
-from fasthdmr._validation import check_names, column_names
-from fasthdmr.dictionary import as_subspace, as_variables
+from fasthdmr._support.numbers import as_floats, check_numbers, check_rows_are_there, holds_text
+from fasthdmr._support.subspaces import as_subspace, as_variables
+from fasthdmr._support.validation import check_names, column_names
 
 
 @dataclass(frozen=True)

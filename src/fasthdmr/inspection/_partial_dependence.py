@@ -13,18 +13,19 @@ from sklearn.base import is_regressor
 from sklearn.utils import Bunch, _safe_indexing
 
 from fasthdmr import _core
-from fasthdmr._numbers import as_floats, check_numbers
-from fasthdmr._threads import n_threads
-from fasthdmr._validation import check_rows
-from fasthdmr._weights import check_weights
-from fasthdmr.forest import Forest
-from fasthdmr.hdmr import HDMR, OUTPUTS, Output
+from fasthdmr._dictionaries.black_box import OUTPUTS, Output
+from fasthdmr._estimators.hdmr import HDMR
+from fasthdmr._forest.forest import Forest
+from fasthdmr._spans.basis import default_size, informative_rows
+from fasthdmr._support.numbers import as_floats, check_numbers
+from fasthdmr._support.threads import n_threads
+from fasthdmr._support.typing import Floats
+from fasthdmr._support.validation import check_rows
+from fasthdmr._support.weights import check_weights
 from fasthdmr.inspection._brute import brute_average
 from fasthdmr.inspection._grid import GridOptions, as_table
 from fasthdmr.loaders import load_forest
-from fasthdmr.spans import default_size, informative_rows
 
-Floats = NDArray[np.float64]
 Columns = tuple[int, ...]
 Kind = Literal["marginal", "conditional"]
 ResponseMethod = Literal["auto", "predict_proba", "decision_function"]

@@ -6,20 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import RegularGridInterpolator
 from sklearn.utils import _safe_indexing
 
-from fasthdmr._numbers import as_floats
-from fasthdmr._scale import Deviations, in_units
-from fasthdmr._steps import gram
-from fasthdmr._weights import check_weights
-from fasthdmr.hdmr import OUTPUTS, Output
+from fasthdmr._dictionaries.black_box import OUTPUTS, Output
+from fasthdmr._results.sensitivity import Sensitivity
+from fasthdmr._support.numbers import as_floats
+from fasthdmr._support.scale import Deviations, in_units
+from fasthdmr._support.steps import gram
+from fasthdmr._support.typing import Floats
+from fasthdmr._support.weights import check_weights
 from fasthdmr.inspection._grid import GridOptions, as_table
 from fasthdmr.inspection._partial_dependence import Kind, partial_dependences
-from fasthdmr.sensitivity import Sensitivity
-
-Floats = NDArray[np.float64]
 
 
 def pd_sensitivity(

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fasthdmr._scale import power_of_two
-from fasthdmr.forest import Forest
+from fasthdmr._forest.forest import Forest
+from fasthdmr._support.scale import power_of_two
+from fasthdmr._support.typing import Floats
 from fasthdmr.loaders.registry import read
 from fasthdmr.loaders.trees import Trees
 
-Floats = NDArray[np.float64]
 Kind = Literal["per_tree", "splits", "samples", "impurity"]
 
 

@@ -6,7 +6,7 @@ import os
 from importlib.metadata import version
 from typing import Any
 
-from fasthdmr.forest import Forest
+from fasthdmr._forest.forest import Forest
 from fasthdmr.loaders.registry import read
 
 __all__ = ["load_forest"]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr import _core
-from fasthdmr.forest import Forest
+from fasthdmr._forest.forest import Forest
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from fasthdmr._support.typing import Floats
 from fasthdmr.plotting import _shared as shared
 from fasthdmr.plotting._drawn import Drawn, Variable
-
-Floats = NDArray[np.float64]
 
 _POINTS = 200
 _RUG = 200

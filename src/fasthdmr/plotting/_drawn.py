@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fasthdmr._cached import cached_property
+from fasthdmr._support.cached import cached_property
+from fasthdmr._support.sample import Sample
+from fasthdmr._support.typing import Floats
 from fasthdmr.plotting._shared import level_name
-from fasthdmr.sample import Sample
-
-Floats = NDArray[np.float64]
 
 MAX_LEVELS = 10  # distinct values up to which a variable is drawn by bars
 _MISSING_WIDTH = 0.07  # of the strip for missing values, as a share of the axis

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fasthdmr._support.typing import Floats
 from fasthdmr.plotting import _shared as shared
 from fasthdmr.plotting._drawn import Drawn, Variable, support
-
-Floats = NDArray[np.float64]
 
 _MAP_POINTS = 100
 _SURFACE_POINTS = 40

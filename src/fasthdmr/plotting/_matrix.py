@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fasthdmr._support.typing import Floats
 from fasthdmr.plotting import _shared as shared
-from fasthdmr.sensitivity import Sensitivity
-
-Floats = NDArray[np.float64]
+from fasthdmr.plotting._protocols import Indices
 
 _MAX_VARIABLES = 15
 _DARK = 0.75  # of the colour scale, from which text on it is white
 
 
-def draw_matrix(indices: Sensitivity, S: Floats, ST: Floats, ax: Any) -> Any:
+def draw_matrix(indices: Indices, S: Floats, ST: Floats, ax: Any) -> Any:
     """Draw S of the strongest variables and their pairs; return the axes."""
     chosen = np.argsort(-np.abs(ST), kind="stable")[:_MAX_VARIABLES]
     matrix = _matrix(indices, S, chosen)
@@ -39,7 +38,7 @@ def draw_matrix(indices: Sensitivity, S: Floats, ST: Floats, ax: Any) -> Any:
     return ax
 
 
-def _matrix(indices: Sensitivity, S: Floats, chosen: NDArray[np.intp]) -> Any:
+def _matrix(indices: Indices, S: Floats, chosen: NDArray[np.intp]) -> Any:
     place = {variable: k for k, variable in enumerate(chosen.tolist())}
     matrix: Any = np.ma.masked_invalid(np.full((chosen.size, chosen.size), np.nan))
     for u, value in zip(indices.subspaces, S, strict=True):
@@ -54,7 +53,7 @@ def _number(value: float) -> str:
     return f"{value:.2f}".replace("0.", ".", 1).replace("-", "−") if abs(value) >= 0.005 else "0"
 
 
-def _left_out(indices: Sensitivity, chosen: NDArray[np.intp]) -> str:
+def _left_out(indices: Indices, chosen: NDArray[np.intp]) -> str:
     hidden, higher = len(indices.feature_names) - chosen.size, sum(len(u) > 2 for u in indices.subspaces)
     parts = [f"weaker variables ({hidden})"] if hidden else []
     parts += [f"components of order 3 and more ({higher})"] if higher else []

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fasthdmr._optional import require
+from fasthdmr._support.optional import require
 
 # Told apart by colour-blind readers, and by their lightness in a grey print. The lighter is hatched as well.
 DARK, MIDDLE, LIGHT, PALE = "#1f4e79", "#7fa6c9", "#e69f00", "0.82"

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fasthdmr._validation import check_kind
+from fasthdmr._support.outputs import output_index
+from fasthdmr._support.validation import check_kind
 from fasthdmr.plotting import _shared as shared
 from fasthdmr.plotting._curves import draw_single
 from fasthdmr.plotting._drawn import Drawn
 from fasthdmr.plotting._maps import draw_map, draw_surface
-from fasthdmr.sensitivity import output_index
 
 
 class ComponentDisplay:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fasthdmr._support.typing import Floats
 from fasthdmr.plotting import _shared as shared
-
-if TYPE_CHECKING:
-    from fasthdmr.explanation import Explanation
-
-Floats = NDArray[np.float64]
+from fasthdmr.plotting._protocols import Terms
 
 _MAX_BARS = 12
 
@@ -53,7 +49,7 @@ class WaterfallDisplay:
     figure_: Any
     axes_: Any
 
-    def __init__(self, explanation: Explanation) -> None:
+    def __init__(self, explanation: Terms) -> None:
         self.explanation = explanation
 
     @classmethod

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fasthdmr._validation import check_kind
+from fasthdmr._support.outputs import output_index
+from fasthdmr._support.typing import Floats
+from fasthdmr._support.validation import check_kind
 from fasthdmr.plotting import _shared as shared
 from fasthdmr.plotting._matrix import draw_matrix
-from fasthdmr.sensitivity import Sensitivity, output_index
-
-Floats = NDArray[np.float64]
+from fasthdmr.plotting._protocols import Indices
 
 MAX_BARS = 20
 """Subspaces that have bars, the strongest."""
@@ -63,7 +62,7 @@ class SensitivityDisplay:
     figure_: Any
     axes_: Any
 
-    def __init__(self, sensitivity: Sensitivity, *, output: int | str | None = None, kind: str = "bars") -> None:
+    def __init__(self, sensitivity: Indices, *, output: int | str | None = None, kind: str = "bars") -> None:
         check_kind(kind, ("bars", "matrix"))
         self.sensitivity = sensitivity
         self.output = output_index(output, sensitivity.n_outputs, sensitivity.output_names)

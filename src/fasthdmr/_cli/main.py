@@ -1,0 +1,246 @@
+"""The ``fasthdmr`` command: a demonstration, and the decomposition of a model in a file."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path, PurePath
+from typing import Any, NoReturn, TypeGuard
+
+import numpy as np
+import sklearn.datasets
+
+from fasthdmr._cli.console import one_line, say
+from fasthdmr._cli.data_file import read_rows
+from fasthdmr._cli.model_file import UNPACK_LIMIT, load_model
+from fasthdmr._cli.output_file import check_target, drawn, write_files
+from fasthdmr._cli.report import pictures, render
+from fasthdmr._estimators.tree_hdmr import TreeHDMR
+from fasthdmr._support.optional import require
+from fasthdmr._support.warnings import FastHDMRWarning, warn
+from fasthdmr.loaders import load_forest
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments; default: those of the process.
+
+    Returns
+    -------
+    status : int
+        0, or 2 after a wrong input, which is named in one line on standard error.
+
+    Examples
+    --------
+    >>> main(["decompose", "no-such-model.skops", "data.csv"])
+    2
+    """
+    try:
+        arguments = _parser().parse_args(argv)
+        with warnings.catch_warnings(record=True) as caught:
+            for category in (UserWarning, RuntimeWarning):
+                warnings.simplefilter("always", category)
+            arguments.caught = caught
+            arguments.run(arguments)
+        for message in _messages(caught):
+            say(f"fasthdmr: warning: {message}", error=True)
+    except BrokenPipeError:
+        return 0  # of a pipe that stands for a file: its reader has seen enough
+    except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
+        message = f"{error.filename}: {error.strerror}" if _is_about_a_file(error) else str(error) or repr(error)
+        with contextlib.suppress(OSError):
+            say(f"fasthdmr: error: {one_line(message)}", error=True)
+        return 2
+    return 0
+
+
+def _messages(caught: Sequence[warnings.WarningMessage]) -> list[str]:
+    """Return warnings as lines, each once."""
+    return list(dict.fromkeys(one_line(str(warning.message)) for warning in caught))
+
+
+def _is_about_a_file(error: Exception) -> TypeGuard[OSError]:
+    return isinstance(error, OSError) and error.filename is not None
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Report wrong arguments like any other wrong input: in one line."""
+        raise ValueError(f"{message} (see {self.prog} --help)")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print help and version as everything else is printed."""
+        say(message.rstrip("\n"))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="fasthdmr", description="What each variable and interaction does in a tree ensemble.")
+    parser.add_argument("--version", action="version", version=f"%(prog)s {version('fasthdmr')}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    demo = commands.add_parser("demo", help="decompose an ensemble fitted to data that scikit-learn ships")
+    demo.add_argument("--out", type=Path, default=Path("fasthdmr-demo"), metavar="DIR", help="default: %(default)s")
+    demo.set_defaults(run=_demo)
+
+    decompose = commands.add_parser("decompose", help="decompose a fitted model on the rows of a CSV file")
+    decompose.add_argument("model", type=Path, metavar="MODEL", help="a skops file; with --trust also pickle, joblib")
+    decompose.add_argument(
+        "data",
+        type=Path,
+        metavar="DATA.csv",
+        help="rows of the model's variables, in UTF-8, separated by commas, below a header: a first row of nothing but "
+        "numbers is refused as data without one, unless the model's variables have these names or they are 0, 1, 2, "
+        "and so on, as pandas numbers columns",
+    )
+    decompose.add_argument("--target", metavar="COLUMN", help="the column to compare with; not a variable")
+    decompose.add_argument("--order", type=_order, default=2, metavar="N", help="of the largest component, default 2")
+    decompose.add_argument("--out", type=Path, metavar="DIR", help="write the table (csv, json) and pictures there")
+    decompose.add_argument("--report", type=Path, metavar="FILE.html", help="write all of it as one page to look at")
+    decompose.add_argument("--trust", action="store_true", help="load files that can run code: only your own")
+    decompose.add_argument(
+        "--unpack-limit",
+        type=_gigabytes,
+        default=UNPACK_LIMIT,
+        metavar="GB",
+        help=f"refuse a skops file that unpacks to more, default {UNPACK_LIMIT / 1e9:g}",
+    )
+    decompose.set_defaults(run=_decompose)
+    return parser
+
+
+def _order(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a positive integer, got {text!r}")
+    return int(text)
+
+
+def _gigabytes(text: str) -> float:
+    with contextlib.suppress(ValueError):
+        if 0 < (number := float(text)) < float("inf"):
+            return number * 1e9
+    raise argparse.ArgumentTypeError(f"must be a positive number of gigabytes, got {text!r}")
+
+
+def _demo(arguments: argparse.Namespace) -> None:
+    from sklearn.ensemble import GradientBoostingRegressor
+
+    _check_targets(arguments.out, None)
+    data = sklearn.datasets.load_diabetes(scaled=False)
+    say(f"scikit-learn's diabetes data, {data.data.shape[0]} patients: what drives the disease's progression?")
+    say("Gradient boosted trees of depth 2, taken apart into functions of one and two variables.\n")
+    pandas = require("pandas", extra="cli")
+    X = pandas.DataFrame(data.data, columns=data.feature_names)
+    model = GradientBoostingRegressor(max_depth=2, random_state=0).fit(X, data.target)
+    hdmr = TreeHDMR(model).fit(X)
+    written = _table_and_pictures(hdmr, arguments.out)
+    write_files(written)
+    say(str(hdmr.sensitivity_))
+    single, both = hdmr.sensitivity_.explained()[:2]
+    (_, first, _, R1), (_, second, _, R2), *_ = hdmr.sensitivity_.level_set("R")
+    say(f"\nFunctions of one variable explain {single:.0%} of the model's variance, with pairs {both:.0%}.")
+    say(f"{first} and {second} matter most: {R1 + R2:.0%} of the importance of all variables.")
+    _say_written(arguments.out, written)
+
+
+def _decompose(arguments: argparse.Namespace) -> None:
+    _check_targets(arguments.out, arguments.report, inputs=(arguments.model, arguments.data))
+    model = load_model(arguments.model, trust=arguments.trust, unpack_limit=arguments.unpack_limit)
+    if isinstance(model, str | bytes | bytearray | PurePath):  # which load_forest would take for the name of a file
+        raise TypeError(f"{arguments.model} holds no fitted model, but an object of type {type(model).__name__}.")
+    forest = load_forest(model)
+    if arguments.target is not None and forest.n_outputs > 1:
+        raise ValueError(f"--target is one column, but the model has several outputs ({forest.n_outputs}).")
+    X, y = read_rows(arguments.data, forest, arguments.target)
+    hdmr = TreeHDMR(forest, order=arguments.order).fit(X)
+    scores = {"R² of the components against the model": f"{hdmr.fidelity(X):.4f}"}
+    if arguments.target is not None and forest.is_classifier:
+        warn(
+            f"The model is a classifier: its scores are not compared with the labels in {arguments.target}.",
+            FastHDMRWarning,
+        )
+    elif y is not None:
+        scores[f"R² of the components against {arguments.target}"] = f"{hdmr.score(X, y):.4f}"
+    written = {} if arguments.out is None else _table_and_pictures(hdmr, arguments.out)
+    page = {} if arguments.report is None else {arguments.report: _page(arguments, model, hdmr, X, scores)}
+    # Before the printing, which a closed pipe may end.
+    write_files(written | page)
+    say(f"{forest.n_trees} trees, {X.shape[0]} rows, {X.shape[1]} variables\n")
+    say(str(hdmr.sensitivity_))
+    say("\n".join(["", *(f"{name}: {score}" for name, score in scores.items())]))
+    if written:
+        _say_written(arguments.out, written)
+    if page:
+        say(f"\nReport: {arguments.report}")
+
+
+def _check_targets(directory: Path | None, report: Path | None, inputs: Sequence[Path] = ()) -> None:
+    """Refuse, before the work begins, targets that cannot be written, or that are what is to be read."""
+    targets = [] if report is None else [report]
+    if directory is not None:
+        targets += [directory / name for name in _TABLES]
+    for target in targets:
+        check_target(target)
+        if target.is_file() and any(path.exists() and path.samefile(target) for path in inputs):
+            raise ValueError(f"{target} is read, so it cannot be written as well.")
+
+
+def _say_written(directory: Path, written: Mapping[Path, bytes]) -> None:
+    say(f"\nWritten to {directory}: {', '.join(path.name for path in written)}")
+
+
+def _page(arguments: argparse.Namespace, model: Any, hdmr: Any, X: Any, scores: dict[str, str]) -> bytes:
+    """Return the page."""
+    facts = {
+        "Model": arguments.model.name,
+        "Class": type(model).__name__,
+        "Trees": hdmr.forests_[0].n_trees,
+        "Data": arguments.data.name,
+        "Rows": X.shape[0],
+        "Variables": f"{X.shape[1]}: {', '.join(hdmr.feature_names_)}",
+        "Mean of the output, f₀": _numbers_as_text(hdmr.intercept_),
+        "Variance of the output": _numbers_as_text(hdmr.sensitivity_.variance),
+        **scores,
+    }
+    options = {f"--{name}": getattr(arguments, name) for name in ("target", "order", "trust")}
+    options |= {name: value for name, value in hdmr.get_params().items() if name != "estimators"}
+    page = render(
+        hdmr,
+        f"HDMR of {arguments.model.name}",
+        facts=facts,
+        options=options,
+        warnings=lambda: _messages(arguments.caught),
+    )
+    return page.encode("utf-8", "backslashreplace")  # names of files can hold what UTF-8 cannot
+
+
+def _numbers_as_text(values: Any) -> str:
+    return ", ".join(f"{value:.6g}" for value in np.atleast_1d(values))
+
+
+_TABLES = ("indices.csv", "indices.json")
+
+
+def _table_and_pictures(hdmr: Any, directory: Path) -> dict[Path, bytes]:
+    """Return the files of the index table and of the pictures."""
+    pyplot = require("matplotlib.pyplot", extra="cli")
+    indices = hdmr.sensitivity_
+    frame = indices.to_frame()
+    rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    summary = {"variance": indices.variance, "residual": indices.residual, "explained": indices.explained()}
+    content = {name: np.asarray(value).tolist() for name, value in summary.items()} | {"indices": rows}
+    tables = [frame.to_csv(index=False), json.dumps(content, indent=1, ensure_ascii=False)]
+    files = {directory / name: text.encode() for name, text in zip(_TABLES, tables, strict=True)}
+    for k in range(indices.n_outputs):
+        suffix = f"_{k}" if indices.n_outputs > 1 else ""
+        for name, display in pictures(hdmr, k).items():
+            files[directory / f"{name}{suffix}.png"] = drawn(display.figure_, "png", dpi=150)
+            pyplot.close(display.figure_)
+    return files

@@ -1,0 +1,236 @@
+"""A decomposition as one HTML page that needs nothing else: no network, no other file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from importlib.metadata import version
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from fasthdmr._cli.output_file import drawn
+from fasthdmr._results.level_sets import MARK, holds_zero, note
+from fasthdmr._results.sensitivity import Sensitivity
+from fasthdmr._support.optional import require
+from fasthdmr._support.tables import four_decimals
+from fasthdmr.plotting import ComponentDisplay, SensitivityDisplay
+from fasthdmr.plotting.sensitivity import MAX_BARS
+
+_PICTURED = 6
+_COLUMNS = {
+    "names": "Variables",
+    "order": "Order",
+    "Sa": "S<sup>a</sup>",
+    "Sb": "S<sup>b</sup>",
+    "S": "S",
+    "ST": "T",
+    "R": "R",
+}
+_PACKAGES = ("fasthdmr", "numpy", "scipy", "scikit-learn", "matplotlib")
+
+
+def pictures(hdmr: Any, output: int) -> dict[str, Any]:
+    """Return the pictures worth looking at first, by name: indices, components, interactions.
+
+    Parameters
+    ----------
+    hdmr : estimator, fitted
+    output : int
+
+    Returns
+    -------
+    dict of str to display
+        "components" are the 6 strongest of one or two variables, left out where there are none; "interactions" is
+        there where the bars of "indices" do not hold all subspaces.
+    """
+    indices = hdmr.sensitivity_
+    displays: dict[str, Any] = {"indices": SensitivityDisplay.from_estimator(hdmr, output=output)}
+    strongest = [row[0] for row in indices.level_set("P", output=output) if row[2] <= 2][:_PICTURED]
+    if strongest:
+        displays["components"] = ComponentDisplay.from_estimator(hdmr, strongest, output=output)
+    if len(indices.subspaces) > MAX_BARS:
+        displays["interactions"] = SensitivityDisplay.from_estimator(hdmr, output=output, kind="matrix")
+    return displays
+
+
+def render(
+    hdmr: Any,
+    title: str,
+    *,
+    facts: Mapping[str, Any],
+    options: Mapping[str, Any],
+    warnings: Callable[[], Sequence[str]],
+) -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    hdmr : estimator, fitted
+    title : str
+    facts : mapping of str to value
+        What was decomposed.
+    options : mapping of str to value
+        With what options.
+    warnings : callable
+        Returns the lines of warnings; called when all is drawn, since drawing may raise some.
+
+    Returns
+    -------
+    str
+        HTML. All text in it that is passed here, or is a name of a variable or output, is escaped.
+
+    Examples
+    --------
+    >>> import fasthdmr
+    >>> X, y = fasthdmr.datasets.make_ishigami(200, random_state=0)
+    >>> hdmr = fasthdmr.TreeHDMR(smooth=False, random_state=0).fit(X, y)
+    >>> page = render(hdmr, "Ishigami & co", facts={"Rows": 200}, options={"order": 2}, warnings=list)
+    >>> "<h1>Ishigami &amp; co</h1>" in page
+    True
+    """
+    style, script = _asset("_report.css"), _asset("_report.js")
+    # Even if a name were not escaped, it could run nothing and load nothing.
+    policy = f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'"
+    versions = {name: version(name) for name in _PACKAGES} | {"Python": platform.python_version()}
+    outputs = "\n".join(_output(hdmr, k) for k in range(hdmr.sensitivity_.n_outputs))
+    return Template(_asset("_report.html")).substitute(
+        policy=policy,
+        title=escape(title),
+        style=style,
+        script=script,
+        facts=_definitions(facts),
+        warnings=_list(warnings()),
+        outputs=outputs,
+        options=_definitions(options),
+        versions=_definitions(versions),
+    )
+
+
+def _asset(name: str) -> str:
+    return files("fasthdmr._cli").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """Return the name of an inline script or style in a content security policy."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _definitions(entries: Mapping[str, Any]) -> str:
+    return "".join(f"\n<dt>{escape(name)}</dt><dd>{escape(str(value))}</dd>" for name, value in entries.items())
+
+
+def _list(lines: Sequence[str]) -> str:
+    if not lines:
+        return "<p>None were raised.</p>"
+    return "<ul>" + "".join(f"\n<li>{escape(line)}</li>" for line in lines) + "\n</ul>"
+
+
+def _output(hdmr: Any, output: int) -> str:
+    """Return the table and the pictures of one output."""
+    indices: Sensitivity = hdmr.sensitivity_
+    of_what = ""
+    if indices.n_outputs > 1:
+        of_what = " of " + (str(output) if indices.output_names is None else indices.output_names[output])
+    figures = [_figure(name, display) for name, display in pictures(hdmr, output).items()]
+    return "\n".join(
+        [
+            f"<section>\n<h2>{escape('Indices' + of_what)}</h2>",
+            "<p>A press on the head of a column sorts by it.</p>",
+            _table(indices, output),
+            f"</section>\n<section>\n<h2>{escape('Pictures' + of_what)}</h2>",
+            *figures,
+            "</section>",
+        ]
+    )
+
+
+_CAPTIONS = {
+    "indices": "How much each function matters, the strongest on top. Negative parts extend to the left of 0.",
+    "components": "The functions that matter most. Curves and bars of one variable share their scale; maps show what "
+    "two variables do together beyond what each does alone.",
+    "interactions": "The strongest variables against each other: S of single variables on the diagonal, of pairs "
+    "beside it.",
+}
+
+
+def _figure(name: str, display: Any) -> str:
+    """Return a picture in the page, and close it."""
+    pyplot = require("matplotlib.pyplot", extra="cli")
+    # A fixed salt and no date: the same decomposition gives the same page.
+    with pyplot.rc_context({"svg.hashsalt": "fasthdmr"}):
+        picture = drawn(display.figure_, "svg", dpi=150, metadata={"Date": None})
+    pyplot.close(display.figure_)
+    # As an image it has its own world of ids, and cannot run scripts.
+    data = base64.b64encode(picture).decode()
+    caption = escape(_CAPTIONS[name])
+    return (
+        f'<figure>\n<img src="data:image/svg+xml;base64,{data}" alt="Picture of the {name}">\n'
+        f"<figcaption>{caption}</figcaption>\n</figure>"
+    )
+
+
+def _table(indices: Sensitivity, output: int) -> str:
+    """Return the table of indices, by S."""
+    count = len(indices.subspaces)
+    frame = indices.to_frame().iloc[output * count : (output + 1) * count].reset_index(drop=True)
+    frame["names"] = [", ".join(indices.feature_names[i] for i in u) for u in indices.subspaces]
+    frame = frame.sort_values("S", ascending=False, kind="stable")
+    heads = "".join(_head(column, "descending" if column == "S" else None) for column in _COLUMNS)
+    body = "\n".join(
+        f"<tr>{''.join(_cell(row, column) for column in _COLUMNS)}</tr>" for row in frame.to_dict("records")
+    )
+    residual = np.atleast_1d(indices.residual)[output]
+    lines = [] if indices.fidelity is None else [indices.fidelity.line(output)]
+    if "S_conf" in frame:
+        marked = "S" if holds_zero(frame["S"], frame["S_conf"]).any() else ""
+        lines.insert(0, note(frame["Sa"].to_numpy(), marked, sign="±"))
+    below = "".join(f"\n<p>{escape(line)}</p>" for line in lines if line)
+    sums = [_number(frame[column].sum()) for column in ("Sa", "Sb", "S", "ST", "R")]
+    return f"""<div class="scroll" tabindex="0">
+<table>
+<thead><tr>{heads}</tr></thead>
+<tbody>
+{body}
+</tbody>
+<tfoot>
+{_foot("Sum", sums)}
+{_foot("Residual", ["", "", _number(residual), "", ""])}
+</tfoot>
+</table>
+</div>{below}"""
+
+
+def _head(column: str, sorted_by: str | None) -> str:
+    kind = "" if column == "names" else ' class="number"'
+    order = "" if sorted_by is None else f' aria-sort="{sorted_by}"'
+    return f'<th scope="col"{kind}{order}><button type="button">{_COLUMNS[column]}</button></th>'
+
+
+def _cell(row: Mapping[str, Any], column: str) -> str:
+    value = row[column]
+    if column == "names":
+        return f'<td data-value="{escape(value)}">{escape(value)}</td>'
+    if column == "order":
+        return f'<td class="number" data-value="{value}">{value}</td>'
+    if np.isnan(value):
+        return '<td class="number" data-value="">–</td>'
+    half_width = row.get(f"{column}_conf")
+    interval = "" if half_width is None else f" <small>± {half_width:.4f}</small>"
+    if column == "S" and half_width is not None and holds_zero(value, half_width):
+        interval += f" {MARK}"
+    return f'<td class="number" data-value="{value!r}">{_number(value)}{interval}</td>'
+
+
+def _foot(name: str, values: Sequence[str]) -> str:
+    cells = "".join(f'<td class="number">{value}</td>' for value in values)
+    return f"<tr><td>{name}</td><td></td>{cells}</tr>"
+
+
+def _number(value: float) -> str:
+    return four_decimals(value).replace("-", "−")

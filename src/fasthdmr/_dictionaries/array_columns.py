@@ -1,0 +1,57 @@
+"""Columns that the caller computes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csc_array
+
+from fasthdmr._dictionaries.dictionary import Labels
+from fasthdmr._support.numbers import as_floats
+from fasthdmr._support.steps import steps
+from fasthdmr._support.subspaces import Subspace, check_width
+from fasthdmr._support.typing import Floats
+from fasthdmr._support.validation import check_names
+
+
+class ArrayDictionary:
+    """Columns that the caller computes: an (N, b) matrix in the caller's order.
+
+    Parameters
+    ----------
+    subspaces : sequence of tuple of int
+        One a column.
+    column_names : tuple of str or None
+        What the columns are called; frames of them must have these names.
+    """
+
+    def __init__(self, subspaces: Sequence[Subspace], column_names: tuple[str, ...] | None = None) -> None:
+        self.n_columns = len(subspaces)
+        self.column_names = column_names
+        self.constant = [j for j, u in enumerate(subspaces) if not u]
+        self.order = sorted((j for j, u in enumerate(subspaces) if u), key=lambda j: (len(subspaces[j]), subspaces[j]))
+        distinct = sorted({u for u in subspaces if u}, key=lambda u: (len(u), u))
+        numbers = {u: s for s, u in enumerate(distinct)}
+        column_subspace = np.array([numbers[subspaces[j]] for j in self.order], dtype=np.int64)
+        self.labels = Labels(distinct, column_subspace)
+
+    def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
+        """Return (1, columns in their order) times weights, (N, C)."""
+        columns = self._columns(rows)
+        result = np.empty((len(columns), weights.shape[1]))
+        for part in steps(len(columns), float(weights.nnz + weights.shape[0])):
+            own = columns[part][:, self.order]
+            result[part] = np.column_stack([np.ones(len(own)), own]) @ weights
+        return result
+
+    def embed(self, subspace: Subspace, values: Any) -> Floats:
+        """Return the values, which are columns of the dictionary already."""
+        return self._columns(values)
+
+    def _columns(self, values: Any) -> Floats:
+        columns = as_floats(values, "columns")
+        check_names(values, self.column_names, during="decompose")
+        check_width(columns, self.n_columns, "A dictionary of columns")
+        return columns

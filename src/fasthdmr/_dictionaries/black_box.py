@@ -1,0 +1,130 @@
+"""Black boxes that are known by their values: fitted models, functions, data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csc_array
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from fasthdmr._dictionaries.models import kind_of_model
+from fasthdmr._support.numbers import check_numbers
+from fasthdmr._support.optional import find
+from fasthdmr._support.scale import check_size
+from fasthdmr._support.subspaces import embed
+from fasthdmr._support.typing import Floats
+
+OUTPUTS = ("decision_function", "predict_proba", "predict")
+"""The methods whose values are a model's output: the first that it has."""
+
+
+_NO_OUTPUT = {
+    "clusterer": "its predict gives numbers of clusters, whose averages mean nothing. Pass a function of X, such as a "
+    "column of model.transform: the distance to a centre",
+    "classifier": "it has neither decision_function nor predict_proba, and its predict gives labels, whose averages "
+    "mean nothing. Pass a function of X that returns a score",
+}
+
+
+class Output:
+    """The raw output of a fitted model or function, as numbers.
+
+    Parameters
+    ----------
+    model : fitted estimator or callable
+    methods : sequence of str
+        The names of methods that give the output, the first that the model has; a model without any is called.
+
+    Attributes
+    ----------
+    method : str
+        The method that is used, "" for a function.
+
+    Raises
+    ------
+    TypeError
+        If it is neither.
+    ValueError
+        If its output is labels.
+    sklearn.exceptions.NotFittedError
+        If it is an estimator that is not fitted.
+
+    Notes
+    -----
+    Functions, and models with steps of the kind of ``StandardScaler(copy=False)``, may write into what they are given.
+    They get a copy at each call. A view that cannot be written to would not do: such functions would fail, and so would
+    compiled ones that ask for a writable buffer, though they never write.
+    """
+
+    def __init__(self, model: Any, methods: Sequence[str] = OUTPUTS) -> None:
+        if not hasattr(model, "predict"):
+            if not callable(model):
+                raise TypeError(f"model must be a fitted estimator or a function of X, got {type(model).__name__}.")
+        elif hasattr(model, "fit"):
+            check_is_fitted(model)
+        self.model = model
+        self.method = next((name for name in methods if hasattr(model, name)), "")
+        kind = kind_of_model(model)
+        if self.method == "predict" and kind in _NO_OUTPUT:
+            raise ValueError(
+                f"model must be a fitted regressor or classifier with scores, got {type(model).__name__}, a {kind}: "
+                f"{_NO_OUTPUT[kind]}."
+            )
+
+    def __call__(self, X: Any) -> Floats:
+        """Return (N,) or (N, K)."""
+        function = getattr(self.model, self.method) if self.method else self.model
+        found = function(self._as_fitted(X))
+        check_numbers(found, "the model's output", remedy="Pass a function of X that returns numbers.")
+        with np.errstate(invalid="ignore"):  # the check for finite values adds them up, which may overflow
+            # A copy: a function may return the same array at each call, with other values.
+            values = check_array(found, ensure_2d=False, dtype=np.float64, copy=True, input_name="the model's output")
+        if values.shape[0] != len(X) or values.ndim > 2:
+            raise ValueError(
+                f"The model's output must have shape (N,) or (N, K), got {values.shape} for {len(X)} rows."
+            )
+        check_size(values, "The model's output")
+        if hasattr(self.model, "predict_proba") and values.ndim == 2 and values.shape[1] == 2:
+            values = values[:, 1]
+        result: Floats = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+        return result
+
+    def _as_fitted(self, X: Any) -> Any:
+        """Return a copy of the rows, with their names where the model was fitted with names and pandas is there."""
+        if hasattr(X, "clone"):
+            return X.clone()
+        if not isinstance(X, np.ndarray):
+            return X.copy()
+        names = getattr(self.model, "feature_names_in_", None)
+        pandas = None if names is None or len(names) != X.shape[1] else find("pandas")
+        return X.copy(order="K") if pandas is None else pandas.DataFrame(X, columns=names, copy=True)
+
+
+class FunctionDictionary:
+    """The one column of a black box that is known by its values only.
+
+    Parameters
+    ----------
+    output : Output or None
+        None: the black box is data, and has no values at new rows.
+    n_features : int
+    """
+
+    def __init__(self, output: Output | None, n_features: int) -> None:
+        self.output = output
+        self.n_features = n_features
+
+    def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
+        """Return (1, f) at the rows times weights, (N, C)."""
+        if self.output is None:
+            raise ValueError("There is no black box: it is y itself. Compare y with predict(X), or use score(X, y).")
+        values = self.output(rows).reshape(len(rows), -1)[:, output]
+        result: Floats = np.column_stack([np.ones(len(rows)), values]) @ weights
+        return result
+
+    def embed(self, subspace: Sequence[int], values: Floats) -> Floats:
+        """Return rows with the given values; the other variables, on which nothing depends, are 0."""
+        return embed(subspace, values, self.n_features)

@@ -1,0 +1,50 @@
+"""What a model says of itself: what kind it is, and what it accepts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.utils import get_tags
+
+from fasthdmr._forest.forest import Forest
+
+
+def kind_of_model(model: Any) -> str | None:
+    """Return "regressor", "classifier", "clusterer", "outlier_detector" and so on, None of what does not say.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> kind_of_model(KMeans()), kind_of_model(lambda X: X[:, 0])
+    ('clusterer', None)
+    """
+    if hasattr(model, "__sklearn_tags__"):
+        kind: str | None = get_tags(model).estimator_type
+        return kind
+    return "classifier" if hasattr(model, "predict_proba") else getattr(model, "_estimator_type", None)
+
+
+def is_scored(model: Any) -> bool:
+    """Return whether a model is fitted to labels, while its output is a score or a probability.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC, SVR
+    >>> is_scored(SVC()), is_scored(SVR())
+    (True, False)
+    """
+    if isinstance(model, Forest):
+        return model.is_classifier
+    return kind_of_model(model) in ("classifier", "outlier_detector")
+
+
+def allows_nan(model: Any) -> bool:
+    """Return whether a model accepts missing values."""
+    if isinstance(model, Forest):
+        return model.allow_nan
+    return hasattr(model, "__sklearn_tags__") and bool(get_tags(model).input_tags.allow_nan)
+
+
+def names_of(model: Any) -> Any:
+    """Return the names of the variables that a model was fitted to, None where it has none."""
+    return model.feature_names if isinstance(model, Forest) else getattr(model, "feature_names_in_", None)

@@ -1,0 +1,114 @@
+"""The columns that forests make: one a forest and subspace (spec 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from scipy.sparse import csc_array
+
+from fasthdmr import _core
+from fasthdmr._dictionaries.dictionary import Labels
+from fasthdmr._forest.forest import Forest
+from fasthdmr._support.cached import cached_property
+from fasthdmr._support.scale import LARGEST
+from fasthdmr._support.subspaces import Subspace, embed
+from fasthdmr._support.typing import Floats
+
+Sorting = Literal["tree", "node", "hybrid"]
+"""How a forest's trees are sorted into subspaces (spec 4)."""
+
+
+class TreeDictionary:
+    """One or several forests, sorted into subspaces: one column a forest and subspace (spec 4).
+
+    Parameters
+    ----------
+    forests : sequence of Forest
+        With the same numbers of features and outputs.
+    by : {"tree", "node", "hybrid"}
+        Whether whole trees are sorted, or their nodes, or trees of at most two variables whole and others by node; what
+        belongs to no variable is not a column.
+    n_threads : int
+        For laying the columns out.
+    begun : sequence of _core.ForestColumns
+        The first output's columns of each forest, where they are begun already; they are used up.
+
+    Attributes
+    ----------
+    reach : ndarray of shape (K,)
+        What the leaves of an output add up to at most, in absolute value; infinite where one is no number.
+    """
+
+    def __init__(
+        self,
+        forests: Sequence[Forest],
+        by: Sorting = "tree",
+        *,
+        n_threads: int = 1,
+        begun: Sequence[_core.ForestColumns] = (),
+    ) -> None:
+        self.forests = tuple(forests)
+        self.by = by
+        self.n_threads = n_threads
+        self._begun = list(begun)
+        self.n_features = self.forests[0].n_features
+        self.n_outputs = self.forests[0].n_outputs
+        self.reach = np.sum([forest.core.reach for forest in self.forests], axis=0)
+
+    @cached_property
+    def columns(self) -> list[_core.TreeColumns]:
+        """The C++ columns of each output; they are not pickled but made again."""
+        begun, self._begun = self._begun, []
+        parts = [
+            [columns for forest in self.forests for columns in forest_columns(forest, output, self.by)]
+            for output in range(1 if begun else 0, self.n_outputs)
+        ]
+        return [_core.TreeColumns(part, self.n_threads) for part in ([begun] if begun else []) + parts]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "columns"} | {"_begun": []}
+
+    def labels(self, output: int) -> Labels:
+        """Return the labels of the columns of one output."""
+        columns = self.columns[output]
+        return Labels(columns.subspaces, columns.column_subspace)
+
+    def check_reach(self, output: int, constant: float, coef: float) -> None:
+        """Refuse a constant plus `coef` times the trees where they cannot be added up.
+
+        Raises
+        ------
+        ValueError
+            With the output and what to do.
+        """
+        largest = abs(constant) + coef * self.reach[output]
+        if not largest <= LARGEST:
+            name = (self.forests[0].output_names or tuple(f"y{k}" for k in range(self.n_outputs)))[output]
+            raise ValueError(
+                f"The leaves of output {name!r} add up to as much as {largest:.3g}; at most {LARGEST:g} is taken. "
+                "Divide the target by a power of ten before the models are fitted."
+            )
+
+    def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
+        """Return the columns (1, B) at the rows times weights, (N, C), without forming B."""
+        return self.columns[output].evaluate(
+            rows,
+            begin=weights.indptr.astype(np.int64),
+            column=weights.indices.astype(np.int64),
+            weight=weights.data,
+            n_threads=n_threads,
+        )
+
+    def embed(self, subspace: Subspace, values: Floats) -> Floats:
+        """Return rows with the given values; the other variables, on which nothing depends, are 0."""
+        return embed(subspace, values, self.n_features)
+
+
+def forest_columns(forest: Forest, output: int, by: Sorting) -> list[_core.ForestColumns]:
+    """Return the columns that a forest adds to an output: one part, or two where its trees are sorted in two ways."""
+    if by == "hybrid":
+        few = _core.ForestColumns(forest.core, output, "tree", "few")
+        return [few, _core.ForestColumns(forest.core, output, "node", "many")]
+    return [_core.ForestColumns(forest.core, output, by)]

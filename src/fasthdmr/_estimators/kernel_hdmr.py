@@ -1,0 +1,284 @@
+"""KernelHDMR: the HDMR of kernel machines."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from fasthdmr._dictionaries.models import is_scored
+from fasthdmr._estimators.base import BaseHDMR
+from fasthdmr._estimators.members import fit_member, is_fitted
+from fasthdmr._kernel_machines.columns import KernelDictionary, Monomials, check_count, make_dictionary
+from fasthdmr._kernel_machines.machine import Machine, read_machine
+from fasthdmr._measures.gaussian import GaussianMeasure
+from fasthdmr._results.decomposition import assemble
+from fasthdmr._solve.hierarchy import Solution, eta_and_nu, solve
+from fasthdmr._support.sample import Sample
+from fasthdmr._support.scale import LARGEST, Deviations, centre_and_scale, power_of_two
+from fasthdmr._support.steps import product, solve_unit_triangle
+from fasthdmr._support.subspaces import Subspace, as_subspace
+from fasthdmr._support.threads import n_threads, one_blas_thread
+from fasthdmr._support.typing import Floats
+from fasthdmr._support.validation import check_model_names, suggests_parameters
+from fasthdmr._support.weights import check_weights
+
+
+class KernelHDMR(BaseHDMR):
+    """High Dimensional Model Representation of kernel machines.
+
+    The output f(x) = b + sum_s xi_s K(x, x_s) of a machine is a polynomial (or a sum of waves). It is taken apart,
+    without approximation, into component functions f_u, each orthogonal to all columns of proper subsets of u.
+
+    Parameters
+    ----------
+    estimator : kernel machine
+        SVR, NuSVR, SVC or NuSVC (of two classes: the decision function), OneClassSVM, KernelRidge or
+        GaussianProcessRegressor, with a linear or polynomial kernel or one of `fasthdmr.kernels`; or a Pipeline that
+        ends in one, after steps that shift, scale and select single columns: components are functions of the variables
+        of X. Fitted (used as it is, never changed) or not (cloned and fitted on X, y).
+    order : int or None
+        The largest order of a component; the rest is the residual. None: all.
+    measure : "empirical" or tuple (mean, cov)
+        The rows, or the Gaussian law with these moments, exactly (for polynomials).
+    normalise : "output" or "data"
+        Whether indices are divided by the variance of the machine's output or of y.
+    ci : "jackknife" or "bootstrap"
+        What intervals and standard errors come from, when first asked for: derivatives, or 200 solutions on rows drawn
+        with replacement, which take longer. A Gaussian law has neither.
+
+    Attributes
+    ----------
+    subspaces_, components_, intercept_, sensitivity_, residual_, feature_names_
+        As for `TreeHDMR`.
+    coef_ : ndarray of shape (b,), or list of K of them
+        The coefficients beta of the columns: monomials of shifted and scaled variables, or cosines and sines.
+    rank_ : int or list of int
+        Numerical rank of the columns and the constant.
+    estimator_ : kernel machine
+        The fitted one.
+    decomposition_ : Decomposition
+
+    Notes
+    -----
+    Paper, section "Kernel machines"; specification, section 6. A kernel of degree d on n variables has C(n + d, d)
+    columns; more than 6,000 are refused. Columns without weight in the kernel are spans all
+    the same. `order` drops components from the result; it does not change the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.svm import SVR
+    >>> X = np.random.default_rng(0).normal(size=(300, 3))
+    >>> machine = SVR(kernel="poly", degree=2, coef0=1).fit(X, X[:, 0] + X[:, 1] * X[:, 2])
+    >>> hdmr = KernelHDMR(machine).fit(X)
+    >>> hdmr.subspaces_
+    [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]
+    >>> bool(np.allclose(hdmr.predict(X), machine.predict(X)))
+    True
+    >>> K = hdmr.kernel_component((1, 2))
+    >>> K(X, X[:5]).shape
+    (300, 5)
+    """
+
+    n_jobs = None
+
+    @suggests_parameters
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        order: int | None = None,
+        measure: Any = "empirical",
+        normalise: str = "output",
+        ci: str = "jackknife",
+    ) -> None:
+        self.estimator = estimator
+        self.order = order
+        self.measure = measure
+        self.normalise = normalise
+        self.ci = ci
+
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Decompose the machine under the measure.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (N, n)
+            The rows that are the measure; with a Gaussian one, they only tell the variables.
+        y : array-like of shape (N,) or (N, K), optional
+            Needed for a machine that is not fitted, and for `normalise="data"`.
+        sample_weight : array-like of shape (N,), optional
+            Non-negative weights of the rows: of the measure, and of the fit of a machine that is not fitted.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or the machine does not fit, or the kernel has too many columns; the message says what to do.
+
+        Warns
+        -----
+        RankWarning
+            If the columns are linearly dependent on these rows, with the numerical rank.
+        ConstantWarning
+            If the output is constant.
+        ResidualWarning
+            If the components leave over more than a tenth of its variance.
+        """
+        with self._whole():
+            self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
+        self._check_kept()
+        new = not is_fitted(self.estimator)
+        if not new:
+            check_count(read_machine(self.estimator))  # before anything is done to X
+        needed_for = "normalise='data'" if self.normalise == "data" else "a machine that is not fitted" if new else ""
+        self._is_scored = is_scored(self.estimator)
+        numeric = self.normalise == "data"
+        X, y = self._check_data(X, y, numeric=numeric, needed_for=needed_for, labels=self._is_scored)
+        weights = check_weights(sample_weight, X)
+        self.estimator_ = fit_member(self.estimator, X, y, weights) if new else self.estimator
+        machine = read_machine(self.estimator_)
+        check_count(machine)
+        self.feature_names_ = self._names(machine, X)
+        dictionary, sample = self._measure(machine, X, weights)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused
+            betas = dictionary.coefficients(machine).T
+        solutions = [self._solve(dictionary, beta) for beta in betas]
+        data = None
+        if self.normalise == "data":
+            targets = y.reshape(len(y), -1)
+            if targets.shape[1] != len(betas):
+                raise ValueError(f"y must have one column for each of the machine's {len(betas)} outputs.")
+            data = Deviations.of(targets, weights)
+        self._dictionary, self._affine = dictionary, machine.affine
+        self.decomposition_ = assemble(
+            dictionary,
+            solutions,
+            lambda u: self.order is None or len(u) <= self.order,
+            feature_names=self.feature_names_,
+            output_names=tuple(f"y{k}" for k in range(len(betas))) if machine.several else None,
+            data=data,
+            sample=sample,
+            ci=self.ci,
+            remedy=lambda: "a higher `order`",
+        )
+
+    def kernel_component(self, variables: Any) -> KernelComponent:
+        """Return the component K_u of the kernel itself, as a function of (X, X2).
+
+        With the constant, `kernel_component(())`, all K_u sum to K; and f_u = sum_s xi_s K_u(·, x_s).
+
+        Parameters
+        ----------
+        variables : int, str, or sequence of int or str
+
+        Returns
+        -------
+        KernelComponent
+            Called with rows X and X2, it returns (N, M).
+
+        Raises
+        ------
+        ValueError
+            If no term of the kernel depends on exactly these variables.
+        """
+        check_is_fitted(self)
+        u = as_subspace(variables, self.feature_names_)
+        if u and u not in self._dictionary.labels.subspaces:
+            raise ValueError(f"The kernel has no component for {u}: no term of it depends on exactly these variables.")
+        return KernelComponent(u, self)
+
+    def _solve(self, dictionary: KernelDictionary, beta: Floats) -> Solution:
+        """Decompose one output, given by its coefficients."""
+        largest = np.abs(beta).max()
+        if not largest <= LARGEST:
+            raise ValueError(
+                f"The machine is a sum of terms as large as {largest:.3g}, which overflows; at most {LARGEST:g} is "
+                "taken. Scale the variables and the target before it is fitted."
+            )
+        scale = power_of_two(np.abs(beta[1:]).max())
+        solution = solve(self._triangle, dictionary.labels, beta / scale, n_threads(self.n_jobs))
+        return solution.rescaled(0.0, scale, np.ones(len(beta) - 1))
+
+    def _measure(self, machine: Machine, X: NDArray[Any], weights: Floats | None) -> tuple[KernelDictionary, Sample]:
+        """Set the triangle of the measure; return the columns, and the sample that stands for the measure."""
+        if isinstance(self.measure, str):
+            if self.measure != "empirical":
+                raise ValueError(f"measure must be 'empirical' or a tuple (mean, cov), got {self.measure!r}.")
+            dictionary = make_dictionary(machine, *centre_and_scale(X, weights))
+            self._triangle = dictionary.triangle(X, weights, n_threads(self.n_jobs))
+            return dictionary, Sample.of(X, weights)
+        try:
+            mean, cov = self.measure
+        except (TypeError, ValueError):
+            raise ValueError(f"measure must be 'empirical' or a tuple (mean, cov), got {self.measure!r}.") from None
+        if self.normalise != "data" and weights is not None and self.estimator_ is self.estimator:
+            raise ValueError("sample_weight weighs rows, and the measure (mean, cov) has none.")
+        gaussian = GaussianMeasure(mean, cov, X.shape[1])
+        monomials = make_dictionary(machine, gaussian.mean, gaussian.sd)
+        if not isinstance(monomials, Monomials):
+            raise ValueError(
+                "measure=(mean, cov) is for polynomial kernels; use measure='empirical' on a large sample."
+            )
+        self._triangle = gaussian.triangle(monomials)
+        return monomials, gaussian.sample()
+
+    def _names(self, machine: Machine, X: NDArray[Any]) -> tuple[str, ...]:
+        """Return the names of the variables: those of X, else those of the machine, else "x0", "x1" and so on."""
+        if machine.n_features != X.shape[1]:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but {type(self.estimator_).__name__} is expecting {machine.n_features} "
+                "features as input."
+            )
+        given = getattr(self, "feature_names_in_", None)
+        names = None if given is None else tuple(map(str, given))
+        check_model_names(names, machine.feature_names)
+        return names or machine.feature_names or tuple(f"x{i}" for i in range(X.shape[1]))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = False
+        if hasattr(self.estimator, "__sklearn_tags__"):
+            tags.target_tags.multi_output = get_tags(self.estimator).target_tags.multi_output
+        return tags
+
+
+class KernelComponent:
+    """K_u: the component of a kernel that depends on x by the variables of u only.
+
+    Parameters
+    ----------
+    subspace : tuple of int
+    hdmr : KernelHDMR
+    """
+
+    def __init__(self, subspace: Subspace, hdmr: KernelHDMR) -> None:
+        self.subspace = subspace
+        self._hdmr = hdmr
+
+    def __call__(self, X: Any, X2: Any) -> Floats:
+        """Return K_u(x, x') for all rows of X, (N, n), and X2, (M, n): (N, M)."""
+        hdmr = self._hdmr
+        dictionary, labels = hdmr._dictionary, hdmr._dictionary.labels
+        rows, others = hdmr._rows(X), hdmr._rows(X2)
+        beta = dictionary.kernel(hdmr._affine(np.asarray(others, dtype=np.float64)))
+        A, _ = eta_and_nu(hdmr._triangle, labels, np.zeros(len(beta.T)), n_threads(hdmr.n_jobs))
+        own = np.array([0])
+        if self.subspace:
+            own = 1 + np.flatnonzero(labels.column_subspace == labels.subspaces.index(self.subspace))
+        with one_blas_thread():
+            nu = solve_unit_triangle(A, beta.T)  # A nu(x') = beta(x'), one column a row of X2
+            return product(dictionary.columns(rows), product(A[:, own], nu[own]))
+
+    def __repr__(self) -> str:
+        return f"KernelComponent({' '.join(self._hdmr.feature_names_[i] for i in self.subspace)})"

@@ -1,0 +1,131 @@
+"""The tree models that a TreeHDMR explains: made, fitted if they are not, and loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from fasthdmr import _core
+from fasthdmr._dictionaries.tree_columns import Sorting, forest_columns
+from fasthdmr._forest.forest import Forest
+from fasthdmr._support.progress import progress
+from fasthdmr._support.validation import check_model_names
+from fasthdmr.loaders import load_forest
+
+
+def default_members(random_state: Any) -> list[Any]:
+    """Return the paper's I_3, unfitted: gradient boosting of depth 1, 2 and 3."""
+    from sklearn.ensemble import GradientBoostingRegressor
+
+    return [GradientBoostingRegressor(max_depth=depth, random_state=random_state) for depth in (1, 2, 3)]
+
+
+def as_members(estimators: Any, random_state: Any) -> list[Any]:
+    """Return the list of models that the parameter `estimators` means.
+
+    Examples
+    --------
+    >>> [member.max_depth for member in as_members(None, 0)]
+    [1, 2, 3]
+    """
+    if estimators is None:
+        return default_members(random_state)
+    if isinstance(estimators, Sequence) and not isinstance(estimators, str | bytes):
+        if len(estimators) == 0:
+            raise ValueError("estimators is an empty list. Pass at least one tree model, or None.")
+        return list(estimators)
+    return [estimators]
+
+
+def is_fitted(member: Any) -> bool:
+    """Return whether a model is fitted; what is no estimator at all is left to the loader to refuse."""
+    if isinstance(member, Forest) or not hasattr(member, "fit"):
+        return True
+    try:
+        check_is_fitted(member)
+    except NotFittedError:
+        return False
+    return True
+
+
+def fit_member(member: Any, X: NDArray[Any], y: Any, sample_weight: Any) -> Any:
+    """Return a clone, fitted to copies: a step of it may write into what it is given."""
+    X, y = X.copy(order="K"), y.copy(order="K")
+    if sample_weight is None:
+        return clone(member).fit(X, y)
+    if not has_fit_parameter(member, "sample_weight"):
+        raise ValueError(
+            f"sample_weight was passed, but {type(member).__name__}.fit does not take it. Fit the model yourself "
+            "and pass it fitted."
+        )
+    return clone(member).fit(X, y, sample_weight=sample_weight.copy())
+
+
+def fit_members(members: Sequence[Any], X: NDArray[Any], y: Any, sample_weight: Any, *, verbose: int = 0) -> list[Any]:
+    """Return the models, fitted clones in place of those that are not fitted."""
+    each = progress(members, "fitting models", total=len(members), verbose=verbose)
+    return [member if is_fitted(member) else fit_member(member, X, y, sample_weight) for member in each]
+
+
+def load_members(
+    members: Sequence[Any], n_features: int, feature_names: Sequence[str] | None, by: Sorting, n_threads: int = 1
+) -> tuple[list[Forest], list[_core.ForestColumns]]:
+    """Load fitted models, check that they speak of the same variables and outputs, and begin with their columns.
+
+    On two threads, while one asks Python for the trees of a model, the other drafts the columns of another.
+
+    Parameters
+    ----------
+    members : sequence of models
+    n_features : int
+    feature_names : sequence of str or None
+    by : {"tree", "node", "hybrid"}
+        How the trees are sorted into columns.
+    n_threads : int
+
+    Returns
+    -------
+    forests : list of Forest
+    columns : list of _core.ForestColumns
+        Those of the first output of each forest, drafted or not.
+
+    Raises
+    ------
+    ValueError
+        If numbers of features or outputs, or feature names, disagree.
+    """
+    forests: list[Forest] = []
+    columns: list[_core.ForestColumns] = []
+    drafts = _core.Drafts()
+    for member in reversed(members):  # ensembles tend to come by rising depth: the largest should not be the last
+        forests.insert(0, load_forest(member))
+        begun = forest_columns(forests[0], 0, by)
+        columns[:0] = begun
+        if n_threads > 1 and len(forests) < len(members):  # the last is left to all threads
+            for each in begun:
+                drafts.add(each)
+    drafts.finish()
+    for forest in forests:
+        if forest.n_features != n_features:
+            raise ValueError(
+                f"X has {n_features} features, but the model is expecting {forest.n_features} features as input."
+            )
+        if forest.n_outputs != forests[0].n_outputs:
+            raise ValueError(
+                f"The models have {[f.n_outputs for f in forests]} outputs; all must have the same number."
+            )
+        check_model_names(feature_names, forest.feature_names)
+    return forests, columns
+
+
+def variable_names(forests: Sequence[Forest], feature_names: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the names of the variables: those of X, else those of a model, else "x0", "x1" and so on."""
+    for names in (feature_names, *(forest.feature_names for forest in forests)):
+        if names is not None:
+            return tuple(str(name) for name in names)
+    return tuple(f"x{i}" for i in range(forests[0].n_features))

@@ -1,0 +1,501 @@
+"""TreeHDMR: the HDMR of tree ensembles."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Tags, check_array
+
+from fasthdmr import _core
+from fasthdmr._dictionaries.dictionary import Dictionary
+from fasthdmr._dictionaries.models import allows_nan, is_scored
+from fasthdmr._dictionaries.tree_columns import Sorting, TreeDictionary
+from fasthdmr._estimators.base import BaseHDMR
+from fasthdmr._estimators.members import as_members, fit_members, is_fitted, load_members, variable_names
+from fasthdmr._measures.product import Kept, solve_product
+from fasthdmr._results.decomposition import assemble
+from fasthdmr._solve.hierarchy import Solution, solve
+from fasthdmr._solve.ridge import DEFAULT_ALPHAS, cross_validate, fold_numbers, ridge_path
+from fasthdmr._spans.basis import Basis, closure, default_size, informative_rows, make_basis
+from fasthdmr._spans.finer import finer_sizes
+from fasthdmr._spans.fit import (
+    RIDGE,
+    Regression,
+    SpanDictionary,
+    TreeOutput,
+    effective_rows,
+    solve_trees,
+    weighted_trees,
+)
+from fasthdmr._spans.nearest_cells import Support
+from fasthdmr._spans.planning import SpanPlan, as_sizes, plan_spans
+from fasthdmr._spans.sizes import main_sizes, rows_for_sizes
+from fasthdmr._support.progress import rows_progress
+from fasthdmr._support.sample import Sample
+from fasthdmr._support.scale import Deviations, power_of_two
+from fasthdmr._support.subspaces import Subspace
+from fasthdmr._support.threads import n_threads, one_blas_thread
+from fasthdmr._support.typing import Floats
+from fasthdmr._support.validation import suggests_parameters
+from fasthdmr._support.weights import check_weights
+
+
+class TreeHDMR(BaseHDMR):
+    """High Dimensional Model Representation of tree ensembles.
+
+    The output f of one model, or of a linear combination of several, is written as f_0 + sum f_u(x_u) over subspaces
+    u of the variables, each component function orthogonal to the columns of all proper subsets of u, also when the
+    variables are correlated. The rows passed to `fit` are the measure; they need not be training rows.
+
+    Parameters
+    ----------
+    estimators : tree model, list of them, or None
+        What `fasthdmr.load_forest` takes, fitted (used as they are, never changed) or not (cloned and fitted on X, y).
+        None: the paper's I_3, three gradient boosting regressors of depth 1, 2 and 3, 100 trees each.
+    order : int or None
+        The largest order of a component; the rest is the residual. None: whatever the trees have.
+    interactions : list of subspaces, or None
+        The subspaces of order 2 and more to keep, by indices or names. None: those that occur.
+    basis : "spline", "bins" or "trees"
+        The spans that components are orthogonal to: B-splines and their tensor products; indicators of quantile bins;
+        or the tree columns themselves, as in the paper (see Notes).
+    degree : int
+        Of the splines, 0 to 3. Splines of a skewed variable are those of its normal scores.
+    n_splines : int, tuple of int or None
+        Splines (or bins) of a variable, in spans of order 1, 2, …; None: of N rows N ** (0.35 - 0.05 order), at least 2
+        and at most 12, 8, 5, …, and for single variables more of them where that lowers the generalised
+        cross-validation of an additive fit by a tenth, as oscillating effects do; for up to 1,000 rows also twice as
+        many, and more for pairs, where that meets left-out rows better. Variables with no more distinct values than
+        that get one column a value.
+    smooth : bool
+        True: a component holds what its spans and those below hold; the model's roughness is in the residual. Where
+        two variables take no values together, their component is that of the nearest place with rows. False:
+        all of the model's detail stays in the components, which are orthogonal to the spans below, but not to steps in
+        fewer variables. Trees are then sorted by node; else those of at most two variables are kept whole. (For splines
+        and bins.)
+    combine : "auto", "sum" or "ridge"
+        "sum": the models as they are, added up. "ridge": coefficients of all tree columns against y. "auto": "sum" for
+        one model, "ridge" for several or None.
+    alphas : array-like, float or None
+        Penalties to choose from for "ridge", on sums of squares of centred, unscaled columns. None: 11 values
+        from 1e-6 to 1e4. (The trees have seen the rows, so cross-validation tends to choose small ones.)
+    cv : int, splitter or iterable
+        For "ridge": K puts row i into fold i mod K; the test sets of a splitter must partition the rows.
+    measure : "empirical" or "product"
+        "empirical": the rows as they are. "product": the product of their marginals, as if variables were independent;
+        components are exact and faithful, and `basis`, `degree`, `n_splines` and `smooth` are ignored (see Notes).
+    normalise : "output" or "data"
+        Whether indices are divided by the variance of the model's output or of y.
+    ci : "jackknife" or "bootstrap"
+        What intervals and standard errors come from, when first asked for: derivatives, or 200 solutions on rows drawn
+        with replacement, which take longer. The product measure has neither.
+    n_jobs : int or None
+        Threads; None means 1. Results do not depend on it.
+    random_state : int, RandomState or None
+        For the models that `estimators=None` stands for.
+    verbose : int
+        Whether to print how long each stage took, and to show the progress of what takes long (with tqdm).
+
+    Attributes
+    ----------
+    subspaces_ : list of tuple of int, length C
+        The subspaces of the components, sorted by order; the constant is none of them.
+    components_ : list of Component
+    intercept_ : float or ndarray of shape (K,)
+        f_0. Here and below, K is the number of outputs where there are several.
+    sensitivity_ : Sensitivity
+        Sa, Sb, S of the components; ST, R of the variables; tables and level sets.
+    residual_ : float or ndarray of shape (K,)
+        What the components leave over, Cov(r, f)/V.
+    fidelity_unused_ : float, ndarray of shape (K,), or None
+        R² of `predict` against the models at rows that were not used, by leave-one-out; for splines and bins.
+    coef_ : ndarray of shape (b,), or list of K of them
+        The coefficients beta of the tree columns (one for each model and subspace, by subspace).
+    alpha_ : float, ndarray of shape (K,), or None
+        The penalty that was chosen, for "ridge".
+    rank_ : int or list of int
+        Numerical rank of the tree columns and the constant; for splines and bins, whose solutions have a ridge, their
+        number; for the product measure, of the components and the constant.
+    forests_ : list of Forest
+    estimators_ : list
+        The fitted models.
+    decomposition_ : Decomposition
+    feature_names_ : tuple of str
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    Paper, section "Decision trees"; specification, sections 3 and 4. With `basis="trees"`, if a model has no trees on a
+    variable alone, its main effect has no span and hides in the interactions (specification 4, "The trap"): combine
+    models of depth 1, 2, … then. Splines and bins do not need that.
+
+    In spans, every term of the model is projected inside its own subspace: on the spans of the subsets of its
+    variables, up to `order`, and on nothing else; then components are purified top-down. So components of terms of up
+    to three variables do not depend on `order`, and no pair is left out. A term of 5 to 8 variables that is not kept is
+    projected on coarse spans, one of more on those of single variables. Every solution has a ridge of 0.5/(N p) on the
+    coefficients of a span of p columns (specification, section 3), N the number of rows that the weights are worth:
+    their sum if all are whole numbers, which count repetitions, else (sum w)²/(sum w²). Components are orthogonal to
+    the spans below up to that ridge: at 1,500 rows less than 2e-5 of the variance of f lies in them.
+
+    With `measure="product"` (specification 4) components follow from the boxes of the leaves, without spans: a leaf of
+    value c adds to f_u c times the product of 1_j(x_j) - p_j over the variables of u and of p_j over the others on its
+    path, p_j the share of rows whose variable j leads there (missing values are values like others). All are
+    orthogonal: `Sb` is 0, `Sa` are Sobol' indices, f_i is the centred partial dependence under that measure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fasthdmr import TreeHDMR
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 3))
+    >>> y = X[:, 0] + 2 * X[:, 1] + X[:, 0] * X[:, 1]
+    >>> hdmr = TreeHDMR(random_state=0).fit(X, y)
+    >>> hdmr.transform(X).shape == (500, len(hdmr.subspaces_))
+    True
+    >>> bool(hdmr.sensitivity_.R.argmax() == 1)
+    True
+    >>> product = TreeHDMR(measure="product", order=None, random_state=0).fit(X, y)
+    >>> bool(np.abs(product.residual(X)).max() < 1e-9), float(np.abs(product.sensitivity_.Sb).max())
+    (True, 0.0)
+    """
+
+    @suggests_parameters
+    def __init__(
+        self,
+        estimators: Any = None,
+        *,
+        order: int | None = 2,
+        interactions: Any = None,
+        basis: str = "spline",
+        degree: int = 3,
+        n_splines: Any = None,
+        smooth: bool = True,
+        combine: str = "auto",
+        alphas: Any = None,
+        cv: Any = 5,
+        measure: str = "empirical",
+        normalise: str = "output",
+        ci: str = "jackknife",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimators = estimators
+        self.order = order
+        self.interactions = interactions
+        self.basis = basis
+        self.degree = degree
+        self.n_splines = n_splines
+        self.smooth = smooth
+        self.combine = combine
+        self.alphas = alphas
+        self.cv = cv
+        self.measure = measure
+        self.normalise = normalise
+        self.ci = ci
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Decompose the models under the measure of the rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (N, n)
+        y : array-like of shape (N,) or (N, K), optional
+            Needed for unfitted models, for "ridge", and for `normalise="data"`.
+        sample_weight : array-like of shape (N,), optional
+            Non-negative weights of the rows: of the measure, of "ridge", and of the fit of unfitted models.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, TypeError
+            If a parameter or a model does not fit; the message says what to do.
+
+        Warns
+        -----
+        RankWarning
+            If tree columns are linearly dependent on these rows, for `basis="trees"`: once, with the numerical rank.
+        ConcurvityWarning
+            If what a variable does can be written in others to a share above .93: once, with their names. All shares
+            are in ``decomposition_.concurvity``.
+        ResidualWarning
+            If the components leave over more than a tenth of the output's variance: once, with what would lower it.
+        ConstantWarning
+            If the output is constant.
+        """
+        with self._whole():
+            self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
+        members = as_members(self.estimators, self.random_state)
+        ridge = self._check_parameters(len(members))
+        reasons = {
+            "models that are not fitted": not all(map(is_fitted, members)),
+            "combine='ridge'": ridge,
+            "normalise='data'": self.normalise == "data",
+        }
+        numeric = ridge or self.normalise == "data"
+        needed_for = next((reason for reason, applies in reasons.items() if applies), "")
+        labels = any(map(is_scored, members))
+        self._is_scored = labels and not ridge
+        X, y = self._check_data(X, y, numeric=numeric, needed_for=needed_for, labels=labels)
+        weights = check_weights(sample_weight, X)
+        started = time.perf_counter()
+        self.estimators_ = fit_members(members, X, y, weights, verbose=self.verbose)
+        started = self._tell("models fitted", started)
+        names_in = getattr(self, "feature_names_in_", None)
+        by, threads = self._sorting(ridge=ridge), n_threads(self.n_jobs)
+        self.forests_, begun = load_members(self.estimators_, X.shape[1], names_in, by, threads)
+        self.feature_names_ = variable_names(self.forests_, names_in)
+        started = self._tell("models read", started)
+        trees = TreeDictionary(self.forests_, by, n_threads=threads, begun=begun)
+        self._decompose(trees, X, y, weights, ridge=ridge)
+        self._tell("decomposed", started)
+
+    def _decompose(
+        self, trees: TreeDictionary, X: NDArray[Any], y: Any, weights: Floats | None, *, ridge: bool
+    ) -> None:
+        n_outputs = trees.n_outputs
+        targets: list[Any] = [None] * n_outputs
+        if ridge or self.normalise == "data":
+            targets = self._targets(y, n_outputs)
+        kept = self._kept()
+        dictionary: Dictionary = trees
+        if self.measure == "product":
+            outputs, chosen = self._outputs(trees, X, targets, weights, ridge=ridge)
+            components = Kept(self.order, None if self.interactions is None else sorted(self._interactions()))
+            dictionary, solutions = solve_product(X, weights, trees, outputs, components, n_threads(self.n_jobs))
+        elif self.basis == "trees":
+            solved = [self._solve(trees, k, X, targets[k], weights, ridge=ridge) for k in range(n_outputs)]
+            solutions, chosen = [s for s, _ in solved], [alpha for _, alpha in solved]
+        else:
+            outputs, chosen = self._outputs(trees, X, targets, weights, ridge=ridge)
+            if ridge:
+                trees, outputs = weighted_trees(trees, outputs, "hybrid" if self.smooth else "node")
+            dictionary, solutions = self._solve_in_spans(trees, outputs, X, weights)
+        one = n_outputs == 1
+        names = self.forests_[0].output_names or tuple(f"y{k}" for k in range(n_outputs))
+        self.decomposition_ = assemble(
+            dictionary,
+            solutions,
+            kept,
+            feature_names=self.feature_names_,
+            output_names=None if one else names,
+            data=Deviations.of(np.column_stack(targets), weights) if self.normalise == "data" else None,
+            sample=Sample.of(X, weights),
+            ci=self.ci if self.measure == "empirical" else None,
+            remedy=lambda: self._remedy(dictionary),
+        )
+        self.alpha_ = None if not ridge else chosen[0] if one else np.array(chosen)
+
+    def _remedy(self, dictionary: Dictionary) -> str:
+        """Return what lowers the residual."""
+        largest = max((len(group.subspace) for forest in self.forests_ for group in forest.groups), default=0)
+        remedies = []
+        if self.order is not None and largest > self.order:
+            remedies.append(f"a higher `order` (trees depend on up to {largest} variables)")
+        if self.interactions is not None:
+            remedies.append("more `interactions`")
+        if isinstance(dictionary, SpanDictionary) and self.smooth:
+            remedies.append("`smooth=False`, which keeps the steps of the trees in the components,")
+        return " or ".join(remedies)
+
+    def _sorting(self, *, ridge: bool) -> Sorting:
+        """Return how trees are sorted into subspaces: what `bench accuracy` shows to be the better for each mode."""
+        # A coefficient against y belongs to whole trees, so they stay together where there are such coefficients.
+        if self.measure == "product" or self.basis == "trees" or ridge:
+            return "tree"
+        return "hybrid" if self.smooth else "node"
+
+    def _solve(
+        self, trees: TreeDictionary, output: int, X: NDArray[Any], y: Any, weights: Floats | None, *, ridge: bool
+    ) -> tuple[Solution, float | None]:
+        """Return the components of one output with the tree columns as spans, and the penalty."""
+        labels, total = trees.labels(output), float(len(X)) if weights is None else float(weights.sum())
+        unit, constant = power_of_two(trees.reach[output]), float(trees.columns[output].constants.sum())
+        units = np.full(len(labels.column_subspace), unit)
+        shift, scale, alpha = 0.0, unit, None
+        if ridge:
+            target = Deviations.of(y[:, None], weights)
+            shift, scale = float(target.mean[0]), float(target.scale[0])
+            triangle, triangles = self._triangles(trees, output, X, weights, y, target)
+            beta, alpha = self._ridge(triangle, triangles, unit)
+            triangle = triangle[:-1, :-1]
+        else:
+            trees.check_reach(output, constant, 1.0)
+            triangle, _ = self._triangles(trees, output, X, weights)
+            beta = np.concatenate([[constant / unit], np.ones(len(units))])
+        solution = solve(triangle / np.sqrt(total), labels, beta, n_threads(self.n_jobs))
+        return solution.rescaled(shift, scale, units), alpha
+
+    def _outputs(
+        self, trees: TreeDictionary, X: NDArray[Any], targets: Sequence[Any], weights: Floats | None, *, ridge: bool
+    ) -> tuple[list[TreeOutput], list[float | None]]:
+        """Return every output as a constant and tree columns times coefficients, and the penalties."""
+        outputs: list[TreeOutput] = []
+        chosen: list[float | None] = []
+        for k, columns in enumerate(trees.columns):
+            constant, coef, alpha = float(columns.constants.sum()), np.ones(len(columns.column_subspace)), None
+            if ridge:
+                target, unit = Deviations.of(targets[k][:, None], weights), power_of_two(trees.reach[k])
+                beta, alpha = self._ridge(*self._triangles(trees, k, X, weights, targets[k], target), unit)
+                constant = float(target.mean[0] + target.scale[0] * beta[0])
+                with np.errstate(over="ignore", under="ignore"):
+                    coef = beta[1:] * (target.scale[0] / unit)
+            largest = float(np.abs(coef).max(initial=0.0))
+            trees.check_reach(k, constant, largest)
+            outputs.append(TreeOutput(columns, constant, coef, power_of_two(largest * trees.reach[k])))
+            chosen.append(alpha)
+        return outputs, chosen
+
+    def _triangles(
+        self,
+        trees: TreeDictionary,
+        output: int,
+        X: NDArray[Any],
+        weights: Floats | None,
+        y: Any = None,
+        target: Deviations | None = None,
+    ) -> tuple[Floats, Floats]:
+        """Return the triangle of the tree columns (and y), and those of the folds that it is merged from.
+
+        Columns are divided by a power of two near the reach of the output; y is there by its deviations.
+        """
+        validate = y is not None and len(self._alphas()) > 1
+        fold, n_folds = fold_numbers(self.cv, X, y) if validate else (None, 1)
+        with one_blas_thread(), rows_progress(len(X), "rows of the triangle", verbose=self.verbose):
+            triangles = trees.columns[output].triangles(
+                X,
+                unit=power_of_two(trees.reach[output]),
+                weight=weights,
+                y=None if target is None else target.values[:, 0],
+                fold=fold,
+                n_folds=n_folds,
+                n_threads=n_threads(self.n_jobs),
+            )
+            return _core.merge_triangles(triangles), triangles
+
+    def _ridge(self, triangle: Floats, triangles: Floats, unit: float) -> tuple[Floats, float]:
+        """Return intercept and coefficients against y, and the penalty of the least error on left-out folds.
+
+        They are those of columns divided by `unit`; penalties are of the columns themselves.
+        """
+        alphas = self._alphas()
+        with np.errstate(over="ignore", under="ignore"):
+            scaled = alphas / unit / unit
+        best = int(np.argmin(cross_validate(triangles, scaled, verbose=self.verbose))) if len(alphas) > 1 else 0
+        return ridge_path(triangle, scaled[best : best + 1])[:, 0], float(alphas[best])
+
+    def _alphas(self) -> Floats:
+        return np.atleast_1d(np.asarray(DEFAULT_ALPHAS if self.alphas is None else self.alphas, dtype=np.float64))
+
+    def _solve_in_spans(
+        self, trees: TreeDictionary, outputs: Sequence[TreeOutput], X: NDArray[Any], weights: Floats | None
+    ) -> tuple[SpanDictionary, list[Solution]]:
+        """Return the components in spans of splines or bins."""
+        order = X.shape[1] if self.order is None else min(int(self.order), X.shape[1])
+        on_paths = {u for forest in self.forests_ for u in forest.core.touched(max(order, 2))}
+        order = min(order, max((len(u) for u in on_paths), default=1))
+        touched = on_paths
+        if self.interactions is not None:
+            touched = {(j,) for u in on_paths for j in u} | self._interactions()
+        plan = plan_spans(
+            touched,
+            informative_rows(X, weights),
+            order,
+            basis=self.basis,
+            degree=self.degree,
+            n_splines=as_sizes(self.n_splines, order),
+        )
+        basis = self._spans(plan, closure(touched, 2), trees, outputs, X, weights)
+        regression = Regression(effective_rows(len(X), weights), smooth=self.smooth)
+        with rows_progress(len(X), "rows of the spans", verbose=self.verbose):
+            solutions = solve_trees(X, weights, basis, outputs, regression, n_threads=n_threads(self.n_jobs))
+        support = Support.of(X, weights, basis) if self.smooth else None
+        return SpanDictionary(trees, [len(output.coef) for output in outputs], basis, regression, support), solutions
+
+    def _spans(
+        self,
+        plan: SpanPlan,
+        low: list[Subspace],
+        trees: TreeDictionary,
+        outputs: Sequence[TreeOutput],
+        X: NDArray[Any],
+        weights: Floats | None,
+    ) -> Basis:
+        """Return spans, of sizes that follow the data where none are given: whatever the order, those up to pairs."""
+        degree = 0 if self.basis == "bins" else self.degree
+        if self.basis == "bins" or self.n_splines is not None:
+            return make_basis(X, weights, plan.subspaces, plan.sizes, degree=degree)
+        threads, single = n_threads(self.n_jobs), [u[0] for u in plan.subspaces if len(u) == 1]
+        rows = rows_for_sizes(len(X))
+        part = None if weights is None else weights[rows]
+        boxes = [output.black_box() for output in outputs]
+        values = [trees.evaluate(X[rows], k, box, threads)[:, 0] for k, box in enumerate(boxes)]
+        main = main_sizes(X[rows], part, np.column_stack(values), single, plan.sizes[0], degree, RIDGE)
+
+        def basis_of(subspaces: Sequence[Subspace], sizes: tuple[int, ...]) -> Basis:
+            larger = {j: size for j, size in main.items() if size > sizes[0]}
+            return make_basis(X, weights, subspaces, sizes, degree=degree, main_sizes=larger)
+
+        order = max(map(len, low), default=1)
+        rule = tuple(default_size(informative_rows(X, weights), t) for t in range(1, order + 1))
+        sizes = finer_sizes(rule, partial(basis_of, low), trees, outputs, X, weights, threads)
+        return basis_of(plan.subspaces, (*sizes, *plan.sizes[2:])[: len(plan.sizes)])
+
+    def _check_parameters(self, n_members: int) -> bool:
+        """Check what does not depend on data; return whether columns are combined by ridge regression."""
+        self._check_common()
+        if self.basis not in ("spline", "bins", "trees"):
+            raise ValueError(f"basis must be 'spline', 'bins' or 'trees', got {self.basis!r}.")
+        if self.measure not in ("empirical", "product"):
+            raise ValueError(f"measure must be 'empirical' or 'product', got {self.measure!r}.")
+        if self.combine not in ("auto", "sum", "ridge"):
+            raise ValueError(f"combine must be 'auto', 'sum' or 'ridge', got {self.combine!r}.")
+        if self.alphas is not None:
+            alphas = check_array(np.atleast_1d(self.alphas), ensure_2d=False, dtype=np.float64, input_name="alphas")
+            if alphas.ndim != 1 or alphas.min() < 0:
+                raise ValueError(f"alphas must be non-negative numbers, got {self.alphas!r}.")
+        return self.combine == "ridge" or (self.combine == "auto" and n_members > 1)
+
+    def _targets(self, y: NDArray[Any], n_outputs: int) -> list[Floats]:
+        """Return the values that each output is combined or compared with."""
+        targets = y.reshape(len(y), -1).T
+        if len(targets) != n_outputs:
+            raise ValueError(f"y has {len(targets)} column(s), but the models have {n_outputs} output(s).")
+        return [np.ascontiguousarray(target, dtype=np.float64) for target in targets]
+
+    def _kept(self) -> Callable[[Subspace], bool]:
+        """Return the test whether the component of a subspace is kept."""
+        order = np.inf if self.order is None else self.order
+        if self.interactions is None:
+            return lambda u: len(u) <= order
+        chosen = self._interactions()
+        return lambda u: len(u) <= order and (len(u) == 1 or u in chosen)
+
+    def _tell(self, stage: str, started: float) -> float:
+        now = time.perf_counter()
+        if self.verbose:
+            print(f"[{type(self).__name__}] {stage}: {now - started:.3f} s")
+        return now
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        members = as_members(self.estimators, None) if self.estimators is not None else []
+        accept = [allows_nan(member) and getattr(member, "monotonic_cst", None) is None for member in members]
+        tags.input_tags.allow_nan = bool(members) and all(accept)
+        tags.target_tags.required = bool(not members or self.combine == "ridge" or not all(map(is_fitted, members)))
+        return tags

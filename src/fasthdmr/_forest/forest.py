@@ -1,0 +1,220 @@
+"""A tree ensemble as fasthdmr sees it, and its groups of trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fasthdmr import _core
+from fasthdmr._support.cached import cached_property
+from fasthdmr._support.threads import n_threads
+from fasthdmr._support.validation import check_rows
+
+Sorting = Literal["tree", "node"]
+"""How trees are sorted into subspaces (spec 4)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """The trees that split on exactly the variables of one subspace.
+
+    Attributes
+    ----------
+    subspace : tuple of int
+        Sorted column indices; () for trees that are a single leaf.
+    trees : ndarray of shape (n_trees_of_group,), int64
+        Indices of the trees, rising.
+    output : int
+        The output that they add to.
+    """
+
+    subspace: tuple[int, ...]
+    trees: NDArray[np.int64]
+    output: int = 0
+
+
+@dataclass(frozen=True)
+class NodeGroup:
+    """The nodes, of any tree, whose paths from the root split on exactly the variables of one subspace.
+
+    Attributes
+    ----------
+    subspace : tuple of int
+        Sorted column indices; () for the roots.
+    output : int
+        The output that they add to.
+    """
+
+    subspace: tuple[int, ...]
+    output: int = 0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Forest:
+    """An immutable, picklable ensemble of decision trees: a constant and a sum of trees, for each output.
+
+    Made by :func:`fasthdmr.load_forest`. A row goes left where ``float32(x) <= threshold``; missing values
+    (NaN) go where the model sends them.
+
+    Parameters
+    ----------
+    core : fasthdmr._core.Forest
+        The trees in C++.
+    allow_nan : bool
+        Whether the model accepts missing values.
+    feature_names, output_names : tuple of str or None
+        Names of the variables, and of the outputs where there are several.
+    is_classifier : bool
+        Whether it is fitted to class labels: its outputs are scores or probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.ensemble import GradientBoostingRegressor
+    >>> from fasthdmr import load_forest
+    >>> X = np.arange(40.0).reshape(20, 2) % 7
+    >>> model = GradientBoostingRegressor(n_estimators=10, random_state=0).fit(X, X[:, 0])
+    >>> forest = load_forest(model)
+    >>> forest
+    Forest(n_trees=10, n_features=2, n_outputs=1)
+    >>> B = forest.group_features(X)
+    >>> bool(np.allclose(forest.offset + B.sum(axis=1), forest.predict(X)))
+    True
+    """
+
+    core: _core.Forest
+    allow_nan: bool = False
+    feature_names: tuple[str, ...] | None = None
+    output_names: tuple[str, ...] | None = None
+    is_classifier: bool = False
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return self.core.n_trees
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of X."""
+        return self.core.n_features
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs K."""
+        return self.core.n_outputs
+
+    @property
+    def offset(self) -> NDArray[np.float64]:
+        """The constant of each output, shape (K,): the initial prediction of a gradient boosting, else 0."""
+        return np.array(self.core.offset, dtype=np.float64)
+
+    @cached_property
+    def groups(self) -> list[Group]:
+        """The trees sorted by the exact set of variables that they split on (the paper's P_i, spec 4).
+
+        The list is sorted by output, size of the subspace, subspace. A tree whose leaves hold a value for
+        each output is in one group of every output.
+        """
+        return [Group(subspace, trees, output) for output, subspace, trees in self.core.groups()]
+
+    @cached_property
+    def node_groups(self) -> list[NodeGroup]:
+        """The sets of variables on the paths to the nodes (spec 4, by node), none larger than the deepest tree.
+
+        The list is sorted by output, size of the subspace, subspace. Every output with trees has a group ().
+        """
+        return [NodeGroup(subspace, output) for output, subspace in self.core.node_groups()]
+
+    def predict(self, X: ArrayLike, n_jobs: int | None = None) -> NDArray[np.float64]:
+        """Evaluate the ensemble: the model's raw output.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (N, n_features)
+            float32 and float64 arrays of any memory order are read in place.
+        n_jobs : int or None
+            Number of threads; the result does not depend on it.
+
+        Returns
+        -------
+        ndarray of shape (N,), or (N, K) with several outputs, float64
+
+        Raises
+        ------
+        ValueError
+            If X has another shape or other column names, or missing values that the model does not accept.
+        TypeError
+            If X is sparse.
+        """
+        output = self._evaluate(_core.Prediction, X, n_jobs)
+        return output if self.n_outputs > 1 else output[:, 0]
+
+    def group_features(self, X: ArrayLike, by: Sorting = "tree", n_jobs: int | None = None) -> NDArray[np.float64]:
+        """Evaluate every group by itself: the tree features B(X) (spec, section 4).
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (N, n_features)
+        by : {"tree", "node"}
+            What is sorted into subspaces. A tree as a whole goes where all of its split variables are. By node, a
+            tree is the value of its root and, for every other node that holds the row, the difference from its
+            parent's value; each goes where the variables on the path to the node are. The value of an inner node
+            is the mean of its children, weighted by their training weights.
+        n_jobs : int or None
+            Number of threads; the result does not depend on it.
+
+        Returns
+        -------
+        ndarray of shape (N, len(groups)) or (N, len(node_groups)), float64, Fortran order
+            Column g is what ``groups[g]``, or ``node_groups[g]``, adds to its output. The columns of an output and
+            its offset sum to `predict`.
+
+        Raises
+        ------
+        ValueError
+            If `by` is something else, and as `predict` does.
+        TypeError
+            As `predict` does.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.tree import DecisionTreeRegressor
+        >>> from fasthdmr import load_forest
+        >>> X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+        >>> forest = load_forest(DecisionTreeRegressor(random_state=0).fit(X, [0, 1, 4, 9]))
+        >>> [group.subspace for group in forest.groups], [group.subspace for group in forest.node_groups]
+        ([(0, 1)], [(), (0,), (0, 1)])
+        >>> forest.group_features(X, by="node")
+        array([[ 3.5, -3. , -0.5],
+               [ 3.5, -3. ,  0.5],
+               [ 3.5,  3. , -2.5],
+               [ 3.5,  3. ,  2.5]])
+        """
+        if by not in ("tree", "node"):
+            raise ValueError(f"by must be 'tree' or 'node', got {by!r}.")
+        return self._evaluate(_core.TreeFeatures if by == "tree" else _core.NodeFeatures, X, n_jobs)
+
+    def _evaluate(self, kind: type[_core.Evaluator], X: ArrayLike, n_jobs: int | None) -> NDArray[np.float64]:
+        """Evaluate with the trees laid out for it, which is done at the first call and kept."""
+        rows, threads = self._check(X), n_threads(n_jobs)
+        kept: dict[type, _core.Evaluator] = self.__dict__.setdefault("_evaluators", {})
+        if kind not in kept:
+            kept[kind] = kind(self.core, threads)
+        return kept[kind].evaluate(rows, threads)
+
+    def _check(self, X: ArrayLike) -> NDArray[Any]:
+        return check_rows(
+            X, self.n_features, feature_names=self.feature_names, allow_nan=self.allow_nan, allow_inf=True
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without what is cached: a forest is the same, whether or not it was asked for.
+        cached = ("groups", "node_groups", "_evaluators")
+        return {name: value for name, value in self.__dict__.items() if name not in cached}
+
+    def __repr__(self) -> str:
+        return f"Forest(n_trees={self.n_trees}, n_features={self.n_features}, n_outputs={self.n_outputs})"

@@ -1,0 +1,154 @@
+"""Tree ensembles under the product of the marginals: exact, from the boxes of their leaves (spec 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array
+
+from fasthdmr import _core
+from fasthdmr._dictionaries.dictionary import ExtendedDictionary
+from fasthdmr._dictionaries.tree_columns import TreeDictionary
+from fasthdmr._solve.hierarchy import Solution
+from fasthdmr._spans.fit import TreeOutput
+from fasthdmr._support.cached import cached_property
+from fasthdmr._support.scale import is_constant
+from fasthdmr._support.subspaces import Subspace
+from fasthdmr._support.typing import Floats
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Which components are kept.
+
+    Attributes
+    ----------
+    order : int or None
+        The largest order; None: all.
+    interactions : list of tuple of int or None
+        Those of order 2 and more; None: all that the trees have.
+    """
+
+    order: int | None
+    interactions: list[Subspace] | None
+
+
+class ProductDictionary(ExtendedDictionary):
+    """The tree columns of a black box, and its component functions as columns.
+
+    Parameters
+    ----------
+    trees : TreeDictionary
+    coefs : sequence of ndarray of shape (b,)
+        The coefficients of the tree columns, for each output, over its scale; so are component functions.
+    marginals : _core.Marginals
+    kept : Kept
+    """
+
+    def __init__(self, trees: TreeDictionary, coefs: Sequence[Floats], marginals: _core.Marginals, kept: Kept) -> None:
+        super().__init__(trees, [len(coef) for coef in coefs])
+        self.trees = trees
+        self.coefs = list(coefs)
+        self.marginals = marginals
+        self.kept = kept
+
+    def product_trees(self, output: int) -> _core.ProductTrees:
+        """Return the trees of one output, each times the coefficient of its column."""
+        columns = self.trees.columns[output]
+        keys = zip(columns.column_member, (columns.subspaces[s] for s in columns.column_subspace), strict=True)
+        coef_of = dict(zip(keys, self.coefs[output], strict=True))
+        factors = []
+        for i, forest in enumerate(self.trees.forests):
+            factor = np.zeros(forest.n_trees)  # single leaves are in the constant of the output
+            for group in forest.groups:
+                if group.output == output and group.subspace:
+                    factor[group.trees] = coef_of[i, group.subspace]
+            factors.append(factor)
+        return _core.ProductTrees([forest.core for forest in self.trees.forests], output, factors, self.marginals)
+
+    def make_components(self, trees: _core.ProductTrees) -> _core.ProductComponents:
+        """Return the components of one output."""
+        order = self.trees.n_features if self.kept.order is None else int(self.kept.order)
+        return _core.ProductComponents(trees, order, self.kept.interactions, self.trees.n_threads)
+
+    @cached_property
+    def components(self) -> list[_core.ProductComponents]:
+        """The components of each output; they are not pickled but made again."""
+        return [self.make_components(self.product_trees(k)) for k in range(len(self.coefs))]
+
+    def added(self, output: int) -> _core.ProductComponents:
+        """Return the columns behind the given ones."""
+        return self.components[output]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "components"}
+
+
+def solve_product(
+    X: NDArray[Any],
+    weights: Floats | None,
+    trees: TreeDictionary,
+    outputs: Sequence[TreeOutput],
+    kept: Kept,
+    n_threads: int,
+) -> tuple[ProductDictionary, list[Solution]]:
+    """Decompose tree ensembles under the product of the marginals of the rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N, n)
+    weights : ndarray of shape (N,) or None
+    trees : TreeDictionary
+        Sorted by tree.
+    outputs : sequence of TreeOutput
+    kept : Kept
+    n_threads : int
+
+    Returns
+    -------
+    dictionary : ProductDictionary
+    solutions : list of Solution
+
+    Raises
+    ------
+    ValueError
+        If that takes too much time or memory: with the count and what to do.
+    """
+    marginals = _core.Marginals([f.core for f in trees.forests], X, weight=weights, n_threads=n_threads)
+    dictionary = ProductDictionary(trees, [output.coef / output.scale for output in outputs], marginals, kept)
+    dictionary.components = []
+    solutions = []
+    for k, output in enumerate(outputs):
+        product = dictionary.product_trees(k)
+        components = dictionary.make_components(product)
+        dictionary.components.append(components)
+        variance = components.variances(n_threads)
+        total = product.total_variance(components.subspaces, variance, n_threads)
+        constant = output.constant + output.scale * product.mean
+        solutions.append(_solution(output, components.subspaces, constant, variance, total))
+    return dictionary, solutions
+
+
+def _solution(
+    output: TreeOutput, subspaces: list[Subspace], constant: float, variance: Floats, total: float
+) -> Solution:
+    """Return the components as columns of their own: all are orthogonal, so covariances with f are variances."""
+    n_components, n_given = len(subspaces), 1 + len(output.coef)
+    black_box = np.concatenate([[output.constant], output.coef, np.zeros(n_components)])
+    return Solution(
+        subspaces=subspaces,
+        weights=csc_array(output.scale * np.eye(n_given + n_components, n_components, -n_given)),
+        constant=constant,
+        variance=variance,
+        covariance=variance,
+        total=total,
+        black_box=csc_array(black_box[:, None]),
+        coef=output.coef,
+        rank=1 + int(np.count_nonzero(variance)),
+        is_constant=bool(is_constant(total, output.scale, constant)),
+        scale=output.scale,
+    )

@@ -1,0 +1,156 @@
+"""Concurvity: how much of what a variable does can be written as a sum of functions of the other variables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fasthdmr import _core
+from fasthdmr._solve.decomposed import Decomposed
+from fasthdmr._spans.basis import Basis
+from fasthdmr._spans.fit import RIDGE, SpanDictionary
+from fasthdmr._support.scale import Deviations
+from fasthdmr._support.threads import one_blas_thread
+from fasthdmr._support.typing import Floats
+from fasthdmr._support.warnings import ConcurvityWarning, warn
+
+WARNED = 0.93
+"""The share from which there is a warning. Gaussian variables that all have a correlation of .9 stay below .9."""
+
+_MATTERS = 0.01  # Sa or |S| of a component that is looked at
+_ROWS = 2000
+_MOST_COLUMNS = 2000
+_NAMED = 3  # variables in a warning, and others for each
+
+
+def concurvity(decomposition: Decomposed) -> Floats | None:
+    """Return how much of each main effect can be written in the other variables, and warn where it is nearly all.
+
+    The share is the adjusted R² of the ridge regression of f_j on the spans of all other single variables, with the
+    ridge of the decomposition, on at most about 2,000 to 4,000 evenly spaced rows.
+
+    Parameters
+    ----------
+    decomposition : Decomposition
+
+    Returns
+    -------
+    ndarray of shape (n,) or (n, K), or None
+        NaN for variables without a component of one variable, or whose component has Sa and |S| below .01. None
+        without spans, with less than two variables, above 2,000 columns, or with fewer than two rows a column.
+
+    Warns
+    -----
+    ConcurvityWarning
+        If a share is above .93: once, with the strongest few.
+    """
+    dictionary, sample = decomposition.dictionary, decomposition.sample
+    if not isinstance(dictionary, SpanDictionary) or sample is None:
+        return None
+    basis, sensitivity = dictionary.basis, decomposition.sensitivity
+    single = [s for s, u in enumerate(basis.subspaces) if len(u) == 1]
+    spans = Basis(basis.axes, [basis.subspaces[s] for s in single], [basis.axes_of[s] for s in single])
+    used = np.flatnonzero(sample.weights > 0)
+    used = used[:: max(1, len(used) // _ROWS)]
+    if len(single) < 2 or sum(spans.sizes) > _MOST_COLUMNS or 2 * sum(spans.sizes) > len(used):
+        return None
+    n_outputs = sensitivity.n_outputs
+    Sa, S = sensitivity.Sa.reshape(-1, n_outputs), sensitivity.S.reshape(-1, n_outputs)
+    matters = np.maximum(Sa, np.abs(S)) > _MATTERS
+    number = {u: c for c, u in enumerate(decomposition.subspaces)}
+    shares = np.full((len(decomposition.feature_names), n_outputs), np.nan)
+    strongest: dict[int, tuple[float, list[int]]] = {}
+    with one_blas_thread():
+        others = OtherSpans(spans, sample.rows[used], sample.weights[used], RIDGE / sample.n_effective)
+        for k, solution in enumerate(decomposition.solutions):
+            wanted = [u for u in spans.subspaces if u in number and u in solution.subspaces and matters[number[u], k]]
+            if not wanted:
+                continue
+            weights = solution.weights[:, [solution.subspaces.index(u) for u in wanted]]
+            values = dictionary.evaluate(sample.rows[used], k, weights, 1)
+            for (j,), share, carried in zip(wanted, *others.regress(wanted, values), strict=True):
+                shares[j, k] = share
+                if share > max(WARNED, strongest.get(j, (0.0, []))[0]):
+                    most = np.argsort(-carried, kind="stable")[:_NAMED]
+                    strongest[j] = share, [spans.subspaces[m][0] for m in most if carried[m] > 0.1 * share]
+    _warn(strongest, decomposition.feature_names)
+    return shares[:, 0] if decomposition.output_names is None else shares
+
+
+class OtherSpans:
+    """Ridge regression of components on the spans of all variables but their own.
+
+    Parameters
+    ----------
+    spans : Basis
+        Of single variables.
+    rows : ndarray of shape (N, n)
+    weights : ndarray of shape (N,)
+    ridge : float
+        The ridge of a span of p columns is this over p.
+    """
+
+    def __init__(self, spans: Basis, rows: Floats, weights: Floats, ridge: float) -> None:
+        self.spans, self.rows, self.weights = spans, rows, weights
+        self.n_rows = float(weights.sum() ** 2 / (weights**2).sum())
+        self.ridge = ridge / np.repeat(spans.sizes, spans.sizes)
+        self.first = np.concatenate([[0], np.cumsum(spans.sizes)])
+
+    def regress(self, subspaces: Sequence[tuple[int, ...]], values: Floats) -> tuple[Floats, Floats]:
+        """Return the adjusted R² of each component, (m,), and what each variable carries of it, (m, variables).
+
+        Parameters
+        ----------
+        subspaces : sequence of tuple of int, length m
+            Of the components.
+        values : ndarray of shape (N, m)
+            The components at the rows.
+        """
+        target = Deviations.of(values, self.weights).values
+        sums = _core.array_sums(self.spans.core, self.rows, weight=self.weights, values=target, n_threads=1)
+        gram = _core.SpanGram(sums, self.rows, self.weights, True, 1)
+        system = gram.covariance(list(range(len(self.spans.subspaces))), 1)
+        system.flat[:: len(system) + 1] += self.ridge
+        right = sums.output_with_columns.reshape(-1, values.shape[1])[1:]
+        blocks = [self._block(u) for u in subspaces]
+        units = [np.eye(len(system))[:, block] for block in blocks]
+        solved = _core.solve_positive(system, np.asfortranarray(np.hstack([right, *units])), 1)
+        shares, carried = np.zeros(len(blocks)), np.zeros((len(blocks), len(self.spans.sizes)))
+        first = len(blocks)
+        for m, block in enumerate(blocks):
+            own = solved[:, first : first + block.stop - block.start]
+            first += own.shape[1]
+            # Of all coefficients to those with the block's own at 0: the block of an inverse is one over a Schur
+            # complement.
+            b = solved[:, m] - own @ np.linalg.solve(own[block], solved[block, m])
+            b[block] = 0.0
+            variance = sums.output_variance[m]
+            left = variance - b @ right[:, m] - self.ridge @ b**2
+            spent = self.first[-1] - (block.stop - block.start) - (len(self.spans.sizes) - 1)
+            shares[m] = 1 - max(left, 0.0) / variance * (self.n_rows - 1) / max(self.n_rows - 1 - spent, 1.0)
+            carried[m] = np.add.reduceat(b * right[:, m], self.first[:-1]) / variance
+        return shares, carried
+
+    def _block(self, subspace: tuple[int, ...]) -> slice:
+        s = self.spans.subspaces.index(subspace)
+        return slice(self.first[s], self.first[s + 1])
+
+
+def _warn(found: dict[int, tuple[float, list[int]]], names: Sequence[str]) -> None:
+    """Name the variables whose components can nearly be written in others."""
+    if not found:
+        return
+    order = sorted(found, key=lambda j: -found[j][0])
+    parts = []
+    for j in order[:_NAMED]:
+        share, others = found[j]
+        parts.append(f"what {names[j]} does can be written in {', '.join(names[k] for k in others)} to {share:.3g}")
+    text = "; ".join(parts)
+    more = f" (and {len(order) - _NAMED} more)" if len(order) > _NAMED else ""
+    warn(
+        f"Concurvity: {text}{more}. These rows hardly tell such components apart, so other rows may share the effect "
+        "out among them in another way: read them together, or leave some of the variables out of the model. All "
+        "shares are in decomposition_.concurvity.",
+        ConcurvityWarning,
+    )

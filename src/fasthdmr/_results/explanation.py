@@ -1,0 +1,182 @@
+"""What makes a single prediction: the components at one row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fasthdmr._results.decomposition import Decomposition
+from fasthdmr._support.numbers import check_numbers
+from fasthdmr._support.optional import require
+from fasthdmr._support.outputs import output_index
+from fasthdmr._support.subspaces import Subspace
+from fasthdmr._support.tables import format_rows
+from fasthdmr._support.typing import Floats
+
+if TYPE_CHECKING:
+    from fasthdmr.plotting import WaterfallDisplay
+
+
+_MAX_PRINTED = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """The terms that make the black box's output at one row, the strongest first.
+
+    `intercept`, `contributions` and `residual` add up to `output`.
+
+    Attributes
+    ----------
+    subspaces : list of tuple of int, length C
+        The subspaces of the components, by the magnitude of their contributions.
+    variables : list of tuple of str, length C
+        The names of their variables.
+    values : list of tuple of float, length C
+        The values of these variables in the row.
+    contributions : ndarray of shape (C,)
+        The component functions at the row.
+    intercept : float
+        f_0.
+    residual : float
+        What the components leave over at the row.
+    output : float
+        The output of the black box.
+
+    Examples
+    --------
+    >>> from fasthdmr._results.explanation import Explanation
+    >>> e = Explanation([(1,), (0, 1)], [("income",), ("age", "income")], [(2.0,), (30.0, 2.0)],
+    ...                 np.array([0.5, -0.25]), intercept=1.0, residual=0.125, output=1.375)
+    >>> print(e)
+    Subspace  Variables   Values  Contribution     Sum
+    --------------------------------------------------
+              f0                        1.0000  1.0000
+    (1,)      income      2             0.5000  1.5000
+    (0, 1)    age income  30 2         -0.2500  1.2500
+              Residual                  0.1250  1.3750
+    --------------------------------------------------
+              Output                    1.3750       -
+    """
+
+    subspaces: list[Subspace]
+    variables: list[tuple[str, ...]]
+    values: list[tuple[float, ...]]
+    contributions: Floats
+    intercept: float
+    residual: float
+    output: float
+
+    @property
+    def names(self) -> list[str]:
+        """The subspaces by the names of their variables, such as "Latitude Longitude"."""
+        return [" ".join(names) for names in self.variables]
+
+    def to_frame(self) -> Any:
+        """Return all terms as a DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns subspace, names, values, contribution: f_0 in the first row, with the empty subspace, then the
+            components; the last row, without a subspace, is the residual.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed (extra ``frame``).
+        """
+        pandas = require("pandas", extra="frame")
+        first, last = ((), "f0", (), self.intercept), (None, "residual", (), self.residual)
+        terms = zip(self.subspaces, self.names, self.values, self.contributions.tolist(), strict=True)
+        return pandas.DataFrame([first, *terms, last], columns=["subspace", "names", "values", "contribution"])
+
+    def plot(self, *, ax: Any = None) -> WaterfallDisplay:
+        """Draw how the terms add up.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Default: a new figure.
+
+        Returns
+        -------
+        display : fasthdmr.plotting.WaterfallDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed (extra ``plot``).
+        """
+        from fasthdmr.plotting import WaterfallDisplay
+
+        return WaterfallDisplay(self).plot(ax=ax)
+
+    def __str__(self) -> str:
+        terms: list[tuple[Any, str, str, float]] = [("", "f0", "", self.intercept)]
+        for u, name, values, term in zip(self.subspaces, self.names, self.values, self.contributions, strict=True):
+            terms.append((u, name, " ".join(f"{value:.4g}" for value in values), float(term)))
+        terms, rest = terms[: 1 + _MAX_PRINTED], terms[1 + _MAX_PRINTED :]
+        if rest:
+            terms.append(("", f"{len(rest)} weaker", "", sum(term for *_, term in rest)))
+        terms.append(("", "Residual", "", self.residual))
+        sums = np.cumsum([term for *_, term in terms]).tolist()
+        rows = [(*term, total) for term, total in zip(terms, sums, strict=True)]
+        columns = ("Subspace", "Variables", "Values", "Contribution", "Sum")
+        return format_rows(columns, rows, [("", "Output", "", self.output, None)])
+
+
+def explain(decomposition: Decomposition, row: NDArray[Any], output: int | str | None, n_threads: int) -> Explanation:
+    """Return the terms of one output at one row, given as (1, n)."""
+    names = decomposition.output_names
+    k = output_index(output, len(decomposition.solutions), names)
+    f_0 = float(np.atleast_1d(decomposition.intercept)[k])
+    terms = decomposition.evaluate(row, n_threads).reshape(-1, len(decomposition.solutions))[:, k]
+    black_box = float(decomposition.black_box(row, n_threads).reshape(-1)[k])
+    strongest = np.argsort(-np.abs(terms), kind="stable")
+    subspaces = [decomposition.subspaces[c] for c in strongest]
+    return Explanation(
+        subspaces,
+        [tuple(decomposition.feature_names[i] for i in u) for u in subspaces],
+        [tuple(float(row[0, i]) for i in u) for u in subspaces],
+        terms[strongest],
+        intercept=f_0,
+        residual=black_box - (f_0 + float(terms.sum())),
+        output=black_box,
+    )
+
+
+def as_row(x: Any) -> Any:
+    """Return one row, given as an array of one or two dimensions, a frame, or a Series, with its two dimensions.
+
+    Raises
+    ------
+    ValueError
+        If there are several rows, or none.
+
+    Examples
+    --------
+    >>> as_row([1.0, 2.0]).shape
+    (1, 2)
+    """
+    given = x
+    check_numbers(x, "x")
+    if hasattr(x, "iloc") and np.ndim(x) == 1:  # a row of a pandas frame: its index names the variables
+        return x.to_frame().T
+    if not hasattr(x, "shape"):
+        x = np.asarray(x)
+    if len(x.shape) == 0:
+        raise ValueError(
+            f"Expected one row of the variables, as an array, frame or Series, got {type(given).__name__}."
+        )
+    if len(x.shape) == 1:
+        return np.asarray(x)[None, :]
+    if x.shape[0] > 1:
+        raise ValueError(
+            f"Found array with {x.shape[0]} samples (shape={tuple(x.shape)}) while exactly 1 is explained: "
+            "pass one row, as in X[:1] or X.iloc[[0]]."
+        )
+    return x

@@ -1,0 +1,79 @@
+"""Level sets of indices: tables that print intervals, and mark what these do not tell from 0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fasthdmr._support.tables import Table, cells, format_rows, plus_minus
+from fasthdmr._support.typing import Floats
+from fasthdmr._uncertainty.uncertainty import HalfWidths
+
+MARK = "?"
+"""Of an index whose interval holds 0."""
+
+_SMALL = 0.02  # below, an index may be no more than chance
+
+
+def holds_zero(index: Any, half_width: Any) -> Any:
+    """Return whether the interval of an index, or which ones of several, hold 0."""
+    return np.abs(index) <= half_width
+
+
+def note(indices: Floats, marked: str = "", sign: str | None = None) -> str:
+    """Return the line below a table with intervals, "" where there is nothing to say.
+
+    Parameters
+    ----------
+    indices : ndarray
+        Those that are printed; chance makes small ones too large.
+    marked : str
+        The name of the index by which rows are marked, "" where none is.
+    sign : str, optional
+        What stands for ±, if not what standard output has for it.
+    """
+    sign = plus_minus() if sign is None else sign
+    remarks = [f"{MARK}: the interval of {marked} holds 0."] if marked else []
+    if np.any(np.abs(indices) < _SMALL):
+        remarks.append(f"Chance makes indices below {_SMALL:g} too large, beside {sign}.")
+    return " ".join([f"{sign}: 95 %, the model being given.", *remarks]) if remarks else ""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LevelSet(Table):
+    """A table of indices that prints half-widths of 95 % intervals beside them, where there are any.
+
+    Attributes
+    ----------
+    columns, rows
+        As of `Table`: without half-widths.
+    by : str
+        The column by which rows are chosen. Where its interval holds 0, a row is marked.
+    chosen : ndarray of int
+        The numbers of the variables or subspaces of the rows.
+    half_widths : callable
+        Returns the half-widths of all indices, or None; called when the table is printed.
+    """
+
+    by: str
+    chosen: NDArray[np.int64]
+    half_widths: Callable[[], HalfWidths | None]
+
+    def __str__(self) -> str:
+        conf = self.half_widths()
+        if conf is None or not self.rows:
+            return super().__str__()
+        columns: dict[str, list[Any]] = dict(zip(self.columns, map(list, zip(*self.rows, strict=True)), strict=True))
+        values = {name: np.array(column) for name, column in columns.items() if hasattr(conf, name)}
+        widths = {name: getattr(conf, name)[self.chosen] for name in values}
+        columns |= {name: cells(values[name], widths[name]) for name in values}
+        marked = holds_zero(values[self.by], widths[self.by])
+        if marked.any():
+            columns[""] = [MARK if is_marked else "" for is_marked in marked]
+        text = format_rows(tuple(columns), list(zip(*columns.values(), strict=True)))
+        remarks = note(values.get("Sa", values[self.by]), self.by if marked.any() else "")
+        return f"{text}\n({remarks})" if remarks else text

@@ -1,0 +1,398 @@
+"""Sensitivity indices of a decomposition, their level sets and the choice of an order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from fasthdmr._results.fidelity import Fidelity
+from fasthdmr._results.level_sets import LevelSet, note
+from fasthdmr._results.orders import is_real, order_reaching
+from fasthdmr._support.optional import require
+from fasthdmr._support.outputs import output_index
+from fasthdmr._support.tables import Table, cells, format_rows
+from fasthdmr._support.typing import Floats
+from fasthdmr._support.validation import check_kind
+from fasthdmr._support.warnings import ResidualWarning, warn
+from fasthdmr._uncertainty.uncertainty import HalfWidths, Uncertainty
+
+_MAX_PRINTED = 40
+_ROUNDING = 1e-9  # of sums of indices
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitivity:
+    """Structural and correlative sensitivity indices of the component functions of one decomposition.
+
+    With inputs that depend on each other `Sb`, `S`, `ST` and `R` can be negative, and the sum of `Sa` can
+    exceed 1: components share variance then, and what one adds another may take away. Only `S` together with
+    the residual adds up to the variance. With independent inputs `Sb` is 0 and `Sa` are the Sobol' indices.
+
+    Parameters
+    ----------
+    subspaces : sequence of tuple of int, length C
+        Sorted tuples of column indices, the constant not among them.
+    Sa : array_like of float64, shape (C,) or (C, K)
+        Structural index, Var(f_u) / V. K is the number of outputs where there are several.
+    S : array_like of float64, shape (C,) or (C, K)
+        Overall index, Cov(f_u, f) / V, f the whole black box.
+    residual : float or array_like, shape (K,)
+        Cov(r, f) / V of what the components leave over; the sum of `S` and `residual` is Var(f) / V.
+    variance : float or array_like, shape (K,)
+        V, what the indices were divided by; infinite, or 0, where that leaves the range of numbers, unlike the indices.
+    feature_names : sequence of str, length n
+    output_names : sequence of str, length K, optional
+    uncertainty : Uncertainty, optional
+        What the half-widths are worked out from, when first asked for.
+    fidelity : Fidelity, optional
+        R² of the components against the black box, at rows used and not used for them.
+
+    Attributes
+    ----------
+    Sb : ndarray of float64, shape (C,) or (C, K)
+        Correlative index, S - Sa: what a component shares with everything else.
+    ST : ndarray of float64, shape (n,) or (n, K)
+        Total importance of a variable: the sum of `S` over the subspaces that contain it.
+    R : ndarray of float64, shape (n,) or (n, K)
+        Relative importance: `ST` over its sum, 0 where that is 0.
+    Sa_conf, Sb_conf, S_conf : ndarray of float64, shape (C,) or (C, K), or None
+        Half-widths of 95 % confidence intervals, index ± conf, over samples of as many rows, the black box being
+        given; bias is not in them (see Notes). Worked out when first asked for, as the estimator's `ci` says. None
+        where no rows are kept as a sample: closed forms, `decompose`, a Gaussian law, the product of the marginals.
+    ST_conf, R_conf : ndarray of float64, shape (n,) or (n, K), or None
+    n_outputs : int
+        K.
+    names : list of str, length C
+        The subspaces by the names of their variables, such as "Latitude Longitude".
+
+    Raises
+    ------
+    ValueError
+        If the lengths of the arguments do not agree.
+
+    Notes
+    -----
+    An index that is 0 in truth is estimated too large, `Sa` by about p/N for a component of p columns, and its interval
+    is no guide then: trust intervals of indices above 0.02. Intervals are of the estimate as it is, its ridge included;
+    sizes of spans that follow the data, and the weight of a joint fit's ridge, are taken as given. Where indices are
+    divided by the variance of data, that is taken as known.
+
+    Definitions: Bastian and Rabitz, *High Dimensional Model Representation as a Glass Box in Supervised
+    Machine Learning*; specification, section 2.
+
+    Examples
+    --------
+    >>> indices = Sensitivity([(0,), (1,), (0, 1)], Sa=[0.5, 0.3, 0.2], S=[0.6, 0.25, 0.15], residual=0.0,
+    ...                       variance=2.0, feature_names=["age", "income"])
+    >>> print(indices)
+    Subspace  Variables       Sa       Sb       S       T       R
+    -------------------------------------------------------------
+    (0,)      age         0.5000   0.1000  0.6000  0.7500  0.6522
+    (1,)      income      0.3000  -0.0500  0.2500  0.4000  0.3478
+    (0, 1)    age income  0.2000  -0.0500  0.1500       -       -
+    -------------------------------------------------------------
+              Sum         1.0000   0.0000  1.0000  1.1500  1.0000
+              Residual         -        -  0.0000       -       -
+    """
+
+    subspaces: Sequence[tuple[int, ...]]
+    Sa: Floats
+    S: Floats
+    residual: float | Floats
+    variance: float | Floats
+    feature_names: Sequence[str]
+    output_names: Sequence[str] | None = None
+    uncertainty: Uncertainty | None = field(default=None, repr=False)
+    fidelity: Fidelity | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        def keep(name: str, value: object) -> None:
+            object.__setattr__(self, name, value)
+
+        # Copies: what the caller passed is neither shared nor changed.
+        keep("subspaces", [tuple(int(i) for i in u) for u in self.subspaces])
+        keep("feature_names", tuple(self.feature_names))
+        keep("output_names", None if self.output_names is None else tuple(self.output_names))
+        for name in ("Sa", "S"):
+            keep(name, np.array(getattr(self, name), dtype=np.float64))
+        shape = (len(self.subspaces), *self.Sa.shape[1:2])
+        if self.Sa.shape != shape or self.S.shape != shape:
+            raise ValueError(
+                f"Sa and S must have the same shape, a row for each of the {len(self.subspaces)} subspaces; "
+                f"got {self.Sa.shape} and {self.S.shape}."
+            )
+        for name in ("residual", "variance"):
+            value = np.array(getattr(self, name), dtype=np.float64)
+            if value.shape != shape[1:]:
+                raise ValueError(f"{name} must have shape {shape[1:]}, got {value.shape}.")
+            keep(name, float(value) if value.ndim == 0 else value)
+        if self.output_names is not None and len(self.output_names) != self.n_outputs:
+            raise ValueError(f"Expected {self.n_outputs} output names, got {len(self.output_names)}.")
+
+    @property
+    def n_outputs(self) -> int:
+        """The number of outputs, K."""
+        return self.Sa.shape[1] if self.Sa.ndim == 2 else 1
+
+    @property
+    def Sb(self) -> Floats:
+        """Correlative index, (C,) or (C, K)."""
+        return self.S - self.Sa
+
+    @property
+    def ST(self) -> Floats:
+        """Total importance of each variable, (n,) or (n, K)."""
+        total = np.zeros((len(self.feature_names), *self.S.shape[1:]))
+        for u, S in zip(self.subspaces, self.S, strict=True):
+            total[list(u)] += S
+        return total
+
+    @property
+    def R(self) -> Floats:
+        """Relative importance of each variable, (n,) or (n, K)."""
+        total = self.ST
+        scale = total.sum(axis=0)
+        relative: Floats = np.divide(total, scale, out=np.zeros_like(total), where=scale != 0)
+        return relative
+
+    @property
+    def Sa_conf(self) -> Floats | None:
+        """Half-width of the 95 % interval of `Sa`, (C,) or (C, K)."""
+        return None if self.uncertainty is None else self.uncertainty.half_widths.Sa
+
+    @property
+    def Sb_conf(self) -> Floats | None:
+        """Half-width of the 95 % interval of `Sb`, (C,) or (C, K)."""
+        return None if self.uncertainty is None else self.uncertainty.half_widths.Sb
+
+    @property
+    def S_conf(self) -> Floats | None:
+        """Half-width of the 95 % interval of `S`, (C,) or (C, K)."""
+        return None if self.uncertainty is None else self.uncertainty.half_widths.S
+
+    @property
+    def ST_conf(self) -> Floats | None:
+        """Half-width of the 95 % interval of `ST`, (n,) or (n, K)."""
+        return None if self.uncertainty is None else self.uncertainty.half_widths.ST
+
+    @property
+    def R_conf(self) -> Floats | None:
+        """Half-width of the 95 % interval of `R`, (n,) or (n, K)."""
+        return None if self.uncertainty is None else self.uncertainty.half_widths.R
+
+    @property
+    def names(self) -> list[str]:
+        """The subspaces by the names of their variables, length C."""
+        return [" ".join(self.feature_names[i] for i in u) for u in self.subspaces]
+
+    def explained(self) -> Floats:
+        """Return the fraction of the variance explained by the components up to each order.
+
+        Returns
+        -------
+        explained : ndarray of float64, shape (T,) or (T, K)
+            Entry t - 1 is the sum of `S` over the orders 1 to t; T is the largest order of a component. It
+            need not rise from order to order, since `S` can be negative. The R² of the truncated model is
+            another number (``fidelity``).
+
+        Examples
+        --------
+        >>> Sensitivity([(0,), (0, 1)], [0.75, 0.25], [0.75, 0.25], 0.0, 1.0, ["a", "b"]).explained()
+        array([0.75, 1.  ])
+        """
+        orders = np.array([len(u) for u in self.subspaces], dtype=np.intp)
+        by_order = np.zeros((orders.max(initial=0), *self.S.shape[1:]))
+        np.add.at(by_order, orders - 1, self.S)
+        explained: Floats = np.cumsum(by_order, axis=0)
+        return explained
+
+    def order_for(self, fraction: float, *, output: int | str | None = None) -> int:
+        """Return the least order whose components explain a fraction of what all of them explain.
+
+        Parameters
+        ----------
+        fraction : float in (0, 1]
+            Of ``explained()[-1]``.
+        output : int or str, optional
+            Index or name of the output; needed where there are several.
+
+        Returns
+        -------
+        order : int
+            0 if there are no components.
+
+        Raises
+        ------
+        ValueError
+            If `fraction` or `output` is out of range.
+
+        Warns
+        -----
+        ResidualWarning
+            If the components do not explain that fraction of the whole variance, the residual included: a fit of
+            higher order may.
+
+        Examples
+        --------
+        >>> Sensitivity([(0,), (0, 1)], [0.75, 0.25], [0.75, 0.25], 0.0, 1.0, ["a", "b"]).order_for(0.9)
+        2
+        """
+        one = self._of_output(output)
+        explained = one.explained()
+        order = order_reaching(explained, fraction)
+        most = explained.max(initial=0.0)
+        whole = one.S.sum() + one.residual
+        if explained.size and most < (fraction - _ROUNDING) * whole:
+            warn(
+                f"The components of order 1 to {explained.size} explain {most / whole:.3g} of the variance, less than "
+                f"{fraction:g}: no order of theirs does, and order {order} explains that fraction of what all of them "
+                "explain. A fit with a higher `order` may explain more.",
+                ResidualWarning,
+            )
+        return order
+
+    def level_set(self, kind: str, eps: float = 0.0, *, output: int | str | None = None) -> Table:
+        """Return the variables or subspaces whose index is at least `eps`, strongest first.
+
+        Parameters
+        ----------
+        kind : {"T", "R", "I", "X", "P"}
+            "T" and "R": variables by total and by relative importance. "I": subspaces of one variable, "X":
+            of several, "P": all, by the overall index S.
+        eps : float, default=0.0
+            The level, not negative.
+        output : int or str, optional
+            Index or name of the output; needed where there are several.
+
+        Returns
+        -------
+        table : Table
+            Columns variable, name, ST, R for "T" and "R"; subspace, names, order, Sa, Sb, S for the others. In print,
+            half-widths of 95 % intervals are beside the indices, where there are any, and "?" marks rows where the
+            interval of the index they are chosen by (ST, R or S) holds 0.
+            ``component(subspace)`` of the estimator is the function that belongs to a row.
+
+        Raises
+        ------
+        ValueError
+            If `kind`, `eps` or `output` is none of those allowed.
+
+        Examples
+        --------
+        >>> indices = Sensitivity([(0,), (0, 1)], [0.75, 0.25], [0.75, 0.25], 0.0, 1.0, ["age", "income"])
+        >>> print(indices.level_set("X", 0.01))
+        subspace  names       order      Sa      Sb       S
+        ---------------------------------------------------
+        (0, 1)    age income      2  0.2500  0.0000  0.2500
+        """
+        check_kind(kind, ("T", "R", "I", "X", "P"))
+        if not (is_real(eps) and 0 <= eps < np.inf):
+            raise ValueError(f"The 'eps' parameter must be a float in the range [0.0, inf). Got {eps!r} instead.")
+        one = self._of_output(output)
+        if kind in ("T", "R"):
+            columns: tuple[str, ...] = ("variable", "name", "ST", "R")
+            by = "ST" if kind == "T" else "R"
+            values = getattr(one, by)
+            rows = list(zip(range(values.size), one.feature_names, one.ST.tolist(), one.R.tolist(), strict=True))
+            chosen = np.flatnonzero(values >= eps)
+        else:
+            columns = ("subspace", "names", "order", "Sa", "Sb", "S")
+            by, values, rows = "S", one.S, one._index_rows()
+            is_single = np.array([len(u) == 1 for u in one.subspaces], dtype=np.bool_)
+            is_wanted = {"I": is_single, "X": ~is_single, "P": np.ones_like(is_single)}[kind]
+            chosen = np.flatnonzero(is_wanted & (values >= eps))
+        strongest = chosen[np.argsort(-values[chosen], kind="stable")]
+        half_widths = partial(self._half_widths, output_index(output, self.n_outputs, self.output_names))
+        return LevelSet(columns, tuple(rows[k] for k in strongest), by, strongest, half_widths)
+
+    def to_frame(self) -> Any:
+        """Return all indices as a DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns subspace, names, order, Sa, Sb, S, ST, R, with ST and R on the rows of order 1 and NaN
+            elsewhere; then, where there are intervals, Sa_conf, Sb_conf, S_conf, ST_conf, R_conf. Several outputs
+            are stacked, told apart by a further first column, output.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed (extra ``frame``).
+        """
+        pandas = require("pandas", extra="frame")
+        frames = []
+        for k in range(self.n_outputs):
+            one = self._of_output(k)
+            frame = pandas.DataFrame(one._index_rows(), columns=["subspace", "names", "order", "Sa", "Sb", "S"])
+            frame["ST"], frame["R"] = self._on_rows(one.ST), self._on_rows(one.R)
+            if (conf := self._half_widths(k)) is not None:
+                for name in ("Sa", "Sb", "S"):
+                    frame[f"{name}_conf"] = getattr(conf, name)
+                for name in ("ST", "R"):
+                    frame[f"{name}_conf"] = self._on_rows(getattr(conf, name))
+            if self.Sa.ndim == 2:
+                frame.insert(0, "output", k if self.output_names is None else self.output_names[k])
+            frames.append(frame)
+        return pandas.concat(frames, ignore_index=True)
+
+    def __str__(self) -> str:
+        if self.Sa.ndim == 1:
+            return self._format(self._half_widths(0)) + self._fidelity_line(0)
+        names = self.output_names or [str(k) for k in range(self.n_outputs)]
+        tables = [
+            self._of_output(k)._format(self._half_widths(k)) + self._fidelity_line(k) for k in range(self.n_outputs)
+        ]
+        return "\n\n".join(f"Output {name}\n{table}" for name, table in zip(names, tables, strict=True))
+
+    def _format(self, conf: HalfWidths | None) -> str:
+        """Write the table of one output, as in the paper, cut to the strongest rows."""
+        shown = set(np.argsort(-np.abs(self.S), kind="stable")[:_MAX_PRINTED].tolist())
+        values = [self.Sa, self.Sb, self.S, self._on_rows(self.ST), self._on_rows(self.R)]
+        columns = [cells(v) for v in values]
+        if conf is not None:  # R is T over its sum: its half-width is in the frame
+            widths = [conf.Sa, conf.Sb, conf.S, self._on_rows(conf.ST)]
+            columns[:4] = [cells(v, w) for v, w in zip(values[:4], widths, strict=True)]
+        rows = [row for k, row in enumerate(zip(self.subspaces, self.names, *columns, strict=True)) if k in shown]
+        sums: list[Any] = [float(v.sum()) for v in (self.Sa, self.Sb, self.S, self.ST, self.R)]
+        if conf is not None:
+            sums[:4] = [(value, None) for value in sums[:4]]
+        footer = [("", "Sum", *sums), ("", "Residual", None, None, self.residual, None, None)]
+        text = format_rows(("Subspace", "Variables", "Sa", "Sb", "S", "T", "R"), rows, footer)
+        hidden = len(self.subspaces) - len(shown)
+        if hidden:
+            text += f"\n({hidden} weaker subspaces not shown, included in the sums)"
+        if conf is not None and (remarks := note(self.Sa)):
+            text += f"\n({remarks})"
+        return text
+
+    def _fidelity_line(self, output: int) -> str:
+        """Return one more line of the table, "" where the fidelity is not known."""
+        if self.fidelity is None:
+            return ""
+        return f"\n{self.fidelity.line(output)}"
+
+    def _index_rows(self) -> list[tuple[Any, ...]]:
+        orders = [len(u) for u in self.subspaces]
+        values = (self.Sa.tolist(), self.Sb.tolist(), self.S.tolist())
+        return list(zip(self.subspaces, self.names, orders, *values, strict=True))
+
+    def _on_rows(self, of_variables: Floats) -> Floats:
+        """Return values of variables, (n,), on the rows of order 1, NaN elsewhere; (C,)."""
+        return np.array([of_variables[u[0]] if len(u) == 1 else np.nan for u in self.subspaces], dtype=np.float64)
+
+    def _half_widths(self, output: int) -> HalfWidths | None:
+        """Return the half-widths of one output."""
+        return None if self.uncertainty is None else self.uncertainty.half_widths.of_output(output)
+
+    def _of_output(self, output: int | str | None) -> Sensitivity:
+        """Return the indices of one output."""
+        k = output_index(output, self.n_outputs, self.output_names)
+        if self.Sa.ndim == 1:
+            return self
+        residual, variance = np.atleast_1d(self.residual), np.atleast_1d(self.variance)
+        return Sensitivity(self.subspaces, self.Sa[:, k], self.S[:, k], residual[k], variance[k], self.feature_names)

@@ -1,0 +1,379 @@
+"""Decompositions in spans of splines or bins, whose targets are trees or any function (spec 3 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csc_array, vstack
+
+from fasthdmr import _core
+from fasthdmr._dictionaries.dictionary import Dictionary, ExtendedDictionary
+from fasthdmr._dictionaries.tree_columns import Sorting, TreeDictionary
+from fasthdmr._solve.hierarchy import Projection, Solution
+from fasthdmr._spans.basis import Basis, coarse_basis
+from fasthdmr._spans.joint_fit import fit_jointly
+from fasthdmr._spans.leave_out import LocalProjection
+from fasthdmr._spans.nearest_cells import Support
+from fasthdmr._support.scale import Deviations, is_constant
+from fasthdmr._support.subspaces import Subspace
+from fasthdmr._support.threads import one_blas_thread
+from fasthdmr._support.typing import Floats
+
+RIDGE = 0.5
+"""The ridge is RIDGE / (N p) on the coefficients of a span of p columns, N the effective number of rows (spec 3)."""
+
+_LARGEST_COUNT = 2.0**53  # above it every floating-point number is whole
+_FULL_SIZES = 4  # variables of a term, up to which its spans have their full sizes
+_PAIRS = 8  # up to which there are pairs among its spans
+
+
+@dataclass(frozen=True)
+class Regression:
+    """The choices of a fit in spans, which intervals take as given.
+
+    Attributes
+    ----------
+    n_effective : float
+        The number of rows that the weights are worth.
+    smooth : bool
+        Whether no component keeps terms of trees as they are.
+    factor : float
+        The weight of the ridge of a joint projection.
+    """
+
+    n_effective: float
+    smooth: bool = True
+    factor: float = RIDGE
+
+    @property
+    def ridge(self) -> float:
+        """The ridge of terms and of the top-down pass."""
+        return RIDGE / self.n_effective
+
+
+class SpanDictionary(ExtendedDictionary):
+    """The columns of a black box, and spans: what a decomposition in spans is evaluated with.
+
+    Parameters
+    ----------
+    given : Dictionary
+        The columns that the black box is made of.
+    n_given : sequence of int
+        Their number, for each output.
+    basis : Basis
+    regression : Regression
+    support : Support or None
+        Where components of pairs are evaluated; None: anywhere.
+    """
+
+    def __init__(
+        self,
+        given: Dictionary,
+        n_given: Sequence[int],
+        basis: Basis,
+        regression: Regression,
+        support: Support | None = None,
+    ) -> None:
+        super().__init__(given, n_given)
+        self.basis, self.regression, self.support = basis, regression, support
+
+    def added(self, output: int) -> _core.Spans:
+        """Return the spans, which all outputs share."""
+        return self.basis.core
+
+    def tree_outputs(self, solutions: Sequence[Solution]) -> list[TreeOutput]:
+        """Return the black boxes of solutions as the trees that they are made of."""
+        assert isinstance(self.given, TreeDictionary)
+        outputs = []
+        for columns, b, s in zip(self.given.columns, self.n_given, solutions, strict=True):
+            box = s.black_box.toarray()[: b + 1, 0]
+            outputs.append(TreeOutput(columns, float(box[0]), box[1:], s.scale))
+        return outputs
+
+
+@dataclass(frozen=True, eq=False)
+class TreeOutput:
+    """One output as tree columns: constant + columns times coef.
+
+    Attributes
+    ----------
+    columns : _core.TreeColumns
+    constant : float
+    coef : ndarray of shape (b,)
+    scale : float
+        A power of two that the output is divided by for its moments.
+    beta : ndarray or None
+        The coefficients to report, where they are others: those of whole trees that have them in their leaves.
+    """
+
+    columns: _core.TreeColumns
+    constant: float
+    coef: Floats
+    scale: float = 1.0
+    beta: Floats | None = None
+
+    @property
+    def subspaces(self) -> list[Subspace]:
+        """The subspace of every column."""
+        names = self.columns.subspaces
+        return [names[s] for s in self.columns.column_subspace]
+
+    def scaled(self) -> tuple[_core.TreeColumns, list[float], float]:
+        """Return columns, coefficients and constant, divided by the scale."""
+        return self.columns, (self.coef / self.scale).tolist(), self.constant / self.scale
+
+    def black_box(self) -> csc_array:
+        """Return the weights of the output over (1, columns)."""
+        return csc_array(np.concatenate([[self.constant], self.coef])[:, None])
+
+
+def weighted_trees(
+    trees: TreeDictionary, outputs: Sequence[TreeOutput], by: Sorting
+) -> tuple[TreeDictionary, list[TreeOutput]]:
+    """Return trees that have their coefficients in their leaves, sorted anew.
+
+    Coefficients belong to whole trees; with them in the leaves, trees can be sorted by node.
+
+    Parameters
+    ----------
+    trees : TreeDictionary
+        Sorted by tree.
+    outputs : sequence of TreeOutput
+        Of these trees.
+    by : {"tree", "node", "hybrid"}
+
+    Returns
+    -------
+    trees : TreeDictionary
+    outputs : list of TreeOutput
+    """
+    factors = [np.zeros((forest.n_trees, forest.n_outputs)) for forest in trees.forests]
+    for k, output in enumerate(outputs):
+        labels = zip(output.columns.column_member, output.subspaces, output.coef, strict=True)
+        coef = {(int(member), u): beta for member, u, beta in labels}
+        for member, forest in enumerate(trees.forests):
+            for group in forest.groups:
+                if group.output == k and group.subspace:
+                    factors[member][group.trees, k] = coef[member, group.subspace]
+    forests = [replace(f, core=f.core.scaled(factor)) for f, factor in zip(trees.forests, factors, strict=True)]
+    weighted = TreeDictionary(forests, by, n_threads=trees.n_threads)
+    result = []
+    for columns, output in zip(weighted.columns, outputs, strict=True):
+        ones = np.ones(len(columns.column_subspace))
+        constant = output.constant + float(columns.constants.sum())
+        result.append(TreeOutput(columns, constant, ones, output.scale, output.coef))
+    return weighted, result
+
+
+def effective_rows(n_rows: int, weights: Floats | None) -> float:
+    """Return the number of rows that the weights are worth: their sum if all are whole numbers, else Kish's.
+
+    Weights that count repetitions give the same as repeated rows (spec 3).
+
+    Examples
+    --------
+    >>> effective_rows(3, np.array([2.0, 1.0, 0.0])), effective_rows(2, np.array([0.5, 0.5]))
+    (3.0, 2.0)
+    """
+    if weights is None:
+        return float(n_rows)
+    if weights.max() < _LARGEST_COUNT and np.all(weights == np.rint(weights)):
+        return float(weights.sum())
+    return float(weights.sum() ** 2 / (weights**2).sum())
+
+
+def solve_trees(
+    X: NDArray[Any],
+    weights: Floats | None,
+    basis: Basis,
+    outputs: Sequence[TreeOutput],
+    regression: Regression,
+    *,
+    n_threads: int,
+) -> list[Solution]:
+    """Decompose tree ensembles: every term is projected inside its own subspace, then purified top-down.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N, n)
+    weights : ndarray of shape (N,) or None
+    basis : Basis
+        Its subspaces are those that are kept.
+    outputs : sequence of TreeOutput
+    regression : Regression
+    n_threads : int
+
+    Returns
+    -------
+    list of Solution
+    """
+    ridge, smooth = regression.ridge, regression.smooth
+    span_of = {u: s for s, u in enumerate(basis.subspaces)}
+    terms = [output.columns.subspaces for output in outputs]
+    crossing = [output.scaled() for output in outputs]
+    orders, coarse_orders = projection_orders(basis, terms)
+    kept = [[-1] * len(span_of) for _ in outputs] if smooth else kept_terms(basis, terms)
+    with one_blas_thread():
+        sums = _core.tree_sums(
+            basis.core,
+            X,
+            weight=weights,
+            outputs=crossing,
+            orders=orders,
+            with_outputs=True,
+            with_terms=not smooth,
+            n_threads=n_threads,
+        )
+        gram = _core.SpanGram(sums, X, weights, False, n_threads)
+        whole = [t for numbers in kept for t in numbers if t >= 0]
+        coefficients, by_term = sums.project(gram, X, weights, whole, ridge, n_threads)
+        bases = [basis]
+        if any(map(any, coarse_orders)):
+            coarse, more, of_coarse = _project_coarsely(X, weights, basis, crossing, coarse_orders, ridge, n_threads)
+            bases.append(coarse)
+            coefficients += more
+            by_term = [b if len(b) else c for b, c in zip(by_term, of_coarse, strict=True)]
+        results = sums.top_down(gram, coefficients, kept, ridge, n_threads)
+    solutions, first = [], 0
+    for k, output in enumerate(outputs):
+        of_term = [(0, t) if t else (1, c) for t, c in zip(orders[k], coarse_orders[k], strict=True)]
+        own_terms = by_term[first : first + len(of_term)]
+        first += len(of_term)
+        projection = LocalProjection(bases, of_term, own_terms, ridge, regression.n_effective)
+        black_box = output.black_box().toarray()[:, 0]
+        own = [] if smooth else [(j, span_of[u]) for j, u in enumerate(output.subspaces) if u in span_of]
+        solution = _solution(results[k], basis, black_box, own, 0.0, output.scale, projection)
+        solutions.append(solution if output.beta is None else replace(solution, coef=output.beta))
+    return solutions
+
+
+def projection_orders(basis: Basis, terms: Sequence[Sequence[Subspace]]) -> tuple[list[list[int]], list[list[int]]]:
+    """Return by output and term the largest order of the spans that it is projected on: full ones, and coarse ones."""
+    kept = set(basis.subspaces)
+    orders, coarse_orders = [], []
+    for subspaces in terms:
+        is_coarse = [u not in kept and _FULL_SIZES < len(u) <= _PAIRS for u in subspaces]
+        full = [len(u) if u in kept or len(u) <= _FULL_SIZES else 1 for u in subspaces]
+        orders.append([0 if coarse else order for coarse, order in zip(is_coarse, full, strict=True)])
+        coarse_orders.append([2 if coarse else 0 for coarse in is_coarse])
+    return orders, coarse_orders
+
+
+def kept_terms(basis: Basis, terms: Sequence[Sequence[Subspace]]) -> list[list[int]]:
+    """Return by output and span the term that a component keeps as it is, -1 for none; outputs' terms are in a row."""
+    result, first = [], 0
+    for subspaces in terms:
+        number = {u: first + t for t, u in enumerate(subspaces)}
+        result.append([number.get(u, -1) for u in basis.subspaces])
+        first += len(subspaces)
+    return result
+
+
+def _project_coarsely(
+    X: NDArray[Any],
+    weights: Floats | None,
+    basis: Basis,
+    outputs: list[tuple[_core.TreeColumns, list[float], float]],
+    orders: list[list[int]],
+    ridge: float,
+    n_threads: int,
+) -> tuple[Basis, Floats, list[Floats]]:
+    """Project terms of many variables on coarse spans.
+
+    Returns
+    -------
+    coarse : Basis
+    fine : ndarray of shape (columns, K)
+        The sums of the projections, in coefficients of the fine spans.
+    by_term : list of ndarray
+        The coefficients of each projection on the coarse spans.
+    """
+    coarse, refinement = coarse_basis(basis)
+    sums = _core.tree_sums(
+        coarse.core,
+        X,
+        weight=weights,
+        outputs=outputs,
+        orders=orders,
+        with_outputs=False,
+        with_terms=False,
+        n_threads=n_threads,
+    )
+    gram = _core.SpanGram(sums, X, weights, False, n_threads)
+    coefficients, by_term = sums.project(gram, X, weights, [], ridge, n_threads)
+    fine: Floats = refinement @ coefficients
+    return coarse, fine, by_term
+
+
+def solve_values(
+    X: NDArray[Any],
+    weights: Floats | None,
+    basis: Basis,
+    values: Floats,
+    *,
+    regression: Regression | None = None,
+    n_threads: int,
+) -> tuple[list[Solution], Regression]:
+    """Decompose functions given by their values at the rows, (N, K): joint projection, then the top-down pass.
+
+    Without a regression, the weight of the ridge follows the data.
+    """
+    itself = np.array([0.0, 1.0])
+    n_effective = effective_rows(len(X), weights) if regression is None else regression.n_effective
+    factor = None if regression is None else regression.factor
+    deviations = Deviations.of(values, weights)
+    with one_blas_thread():
+        sums = _core.array_sums(basis.core, X, weight=weights, values=deviations.values, n_threads=n_threads)
+        fit = fit_jointly(X, weights, basis, deviations.values, sums, n_effective, RIDGE, n_threads, factor)
+        regression = Regression(n_effective, factor=fit.factor)
+        kept = [[-1] * len(basis.subspaces)] * values.shape[1]
+        results = sums.top_down(fit.gram, fit.coefficients, kept, regression.ridge, n_threads)
+    moves = zip(deviations.mean.tolist(), deviations.scale.tolist(), strict=True)
+    solutions = [
+        _solution(result, basis, itself, None, *move, fit.projection)
+        for result, move in zip(results, moves, strict=True)
+    ]
+    return solutions, regression
+
+
+def _solution(
+    result: dict[str, Any],
+    basis: Basis,
+    black_box: Floats,
+    kept: Sequence[tuple[int, int]] | None,
+    shift: float,
+    scale: float,
+    projection: Projection | None,
+) -> Solution:
+    """Put a top-down pass of (f - shift) / scale together.
+
+    `kept` pairs the given columns that stay with their components; None: nothing is known of the terms of a function.
+    """
+    begin, b = result["begin"], len(black_box) - 1
+    # Of trees, subspaces that no term reaches have no component.
+    exist = np.flatnonzero((np.diff(begin) > 0) | (kept is None))
+    shape = (basis.core.n_columns, len(begin) - 1)
+    weights = csc_array((scale * result["weight"], result["column"], begin), shape=shape)
+    columns, components = np.array(kept or [], dtype=np.int64).reshape(-1, 2).T
+    terms = coo_array((black_box[columns + 1], (columns, components)), shape=(b, len(begin) - 1))
+    stacked = csc_array(vstack([weights[[0]], terms, weights[1:]], format="csc"))[:, exist]
+    whole_box = csc_array(np.concatenate([black_box, np.zeros(basis.core.n_columns - 1)])[:, None])
+    constant = shift + scale * result["constant"]
+    return Solution(
+        subspaces=[basis.subspaces[s] for s in exist],
+        weights=stacked,
+        constant=constant,
+        variance=result["variance"][exist],
+        covariance=result["covariance"][exist],
+        total=result["total"],
+        black_box=whole_box,
+        coef=black_box[1:],
+        rank=1 + sum(basis.sizes),
+        is_constant=bool(is_constant(result["total"], scale, constant)),
+        scale=scale,
+        projection=projection,
+    )

@@ -1,0 +1,249 @@
+"""The joint projection of values on all spans, with a ridge whose weight the data choose (spec 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fasthdmr import _core
+from fasthdmr._spans.basis import MAX_DUAL_ROWS, Basis, axis_columns
+from fasthdmr._spans.leave_out import JointProjection
+from fasthdmr._support.typing import Floats
+
+_INFLATION = 1.5
+"""Degrees of freedom count so many times in the generalised cross-validation (GCV), which then seldom undersmooths."""
+
+_LARGEST_FACTOR = 1e4
+_PROBES = 32
+EXACT = 600
+
+
+@dataclass(frozen=True, eq=False)
+class JointFit:
+    """A joint projection.
+
+    Attributes
+    ----------
+    gram : _core.SpanGram
+        With the products that the top-down pass needs.
+    coefficients : ndarray of shape (columns, K)
+    factor : float
+        The weight c of the ridge.
+    projection : JointProjection or None
+        What leave-one-out residuals need of it; None where c was known.
+    """
+
+    gram: _core.SpanGram
+    coefficients: Floats
+    factor: float
+    projection: JointProjection | None
+
+
+def fit_jointly(
+    X: NDArray[Any],
+    weights: Floats | None,
+    basis: Basis,
+    values: Floats,
+    sums: _core.TermSums,
+    n_effective: float,
+    least: float,
+    n_threads: int,
+    factor: float | None = None,
+) -> JointFit:
+    """Project values on all spans at once.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N, n)
+    weights : ndarray of shape (N,) or None
+    basis : Basis
+    values : ndarray of shape (N, K)
+    sums : _core.TermSums
+        Of the values.
+    n_effective : float
+        The number of rows that the weights are worth.
+    least : float
+        The least c of the ridge c / (N p) on the coefficients of a span of p columns.
+    n_threads : int
+    factor : float or None
+        c itself, where it is known already; None: the data choose it.
+
+    Returns
+    -------
+    JointFit
+    """
+    gram, system = joint_system(X, weights, basis, values, sums, n_effective, n_threads)
+    variance = sums.output_variance
+    usable = variance > 0
+    if not usable.any():
+        nothing = JointProjection(basis, least, 0.0, n_effective)
+        return JointFit(gram, np.zeros((basis.core.n_columns, values.shape[1]), order="F"), least, nothing)
+    freedom: dict[float, float] = {}
+
+    def criterion(factor: float) -> float:
+        left, spent = system.fit(factor)
+        freedom[factor] = spent
+        share = 1 - _INFLATION * (1 + spent) / n_effective
+        return float(np.sum(left[usable] / variance[usable]) / share**2) if share > 0 else np.inf
+
+    if factor is None:
+        factor = _least_of(criterion, least)
+    coefficients = np.zeros((basis.core.n_columns, values.shape[1]), order="F")
+    coefficients[1:] = system.coefficients(factor)
+    projection = JointProjection(basis, factor, freedom[factor], n_effective) if freedom else None
+    return JointFit(gram, coefficients, factor, projection)
+
+
+def joint_system(
+    X: NDArray[Any],
+    weights: Floats | None,
+    basis: Basis,
+    values: Floats,
+    sums: _core.TermSums,
+    n_effective: float,
+    n_threads: int,
+) -> tuple[_core.SpanGram, Primal | Dual]:
+    """Return the products of spans, and the ridge regression on all of them (arguments as for `fit_jointly`)."""
+    n_columns, n_rows = basis.core.n_columns - 1, len(X)
+    dual = n_rows < n_columns and n_rows <= MAX_DUAL_ROWS
+    gram = _core.SpanGram(sums, X, weights, not dual, n_threads)
+    p = np.repeat(basis.sizes, basis.sizes).astype(np.float64)
+    if dual:
+        return gram, Dual(X, weights, basis, values, p * n_effective, n_threads)
+    right = sums.output_with_columns.reshape(n_columns + 1, -1)[1:]
+    products = gram.covariance(list(range(len(basis.subspaces))), n_threads)
+    return gram, Primal(products, right, 1 / (p * n_effective), sums.output_variance, n_threads)
+
+
+def _least_of(criterion: Callable[[float], float], least: float) -> float:
+    """Return the factor of the least criterion among doublings of the least factor.
+
+    It is infinite where a fit spends the rows, which may go on for a while; then it falls, and rises.
+    """
+    found = {least: criterion(least)}
+
+    def best() -> float:
+        return min(found, key=lambda f: (found[f], f if np.isfinite(found[f]) else -f))
+
+    factor = least
+    while 4 * factor <= _LARGEST_FACTOR and not (np.isfinite(found[best()]) and factor >= 16 * best()):
+        factor *= 4
+        found[factor] = criterion(factor)
+    middle = best()
+    found |= {f: criterion(f) for f in (middle / 2, middle * 2) if least < f <= _LARGEST_FACTOR}
+    return best()
+
+
+class Primal:
+    """Ridge regression through the Gram matrix of the columns.
+
+    Parameters
+    ----------
+    products : ndarray of shape (p, p)
+        Covariances of the columns.
+    right : ndarray of shape (p, K)
+        Covariances with the outputs.
+    ridge : ndarray of shape (p,)
+    variance : ndarray of shape (K,)
+    n_threads : int
+    """
+
+    def __init__(self, products: Floats, right: Floats, ridge: Floats, variance: Floats, n_threads: int) -> None:
+        self.products, self.right, self.ridge, self.variance = products, right, ridge, variance
+        self.n_threads = n_threads
+        p = len(ridge)
+        self.probes = np.eye(p) if p <= EXACT else random_signs(p)
+        self.probes_norm = 1.0 if p <= EXACT else float(_PROBES)
+
+    def _solve(self, factor: float, right: Floats) -> Floats:
+        system = self.products.copy()
+        system.flat[:: len(system) + 1] += factor * self.ridge
+        return _core.solve_positive(system, np.asfortranarray(right), self.n_threads)
+
+    def fit(self, factor: float) -> tuple[Floats, float]:
+        """Return the mean squares that are left, (K,), and the degrees of freedom."""
+        root = np.sqrt(factor * self.ridge)[:, None]
+        both = self._solve(factor, np.hstack([self.right, root * self.probes]))
+        K = self.right.shape[1]
+        a, solved = both[:, :K], both[:, K:]
+        left = self.variance - np.sum(a * self.right, axis=0) - factor * np.sum(self.ridge[:, None] * a**2, axis=0)
+        spent = len(self.ridge) - float(np.sum(root * self.probes * solved)) / self.probes_norm
+        return np.maximum(left, 0.0), spent
+
+    def coefficients(self, factor: float) -> Floats:
+        """Return (p, K)."""
+        return self._solve(factor, self.right)
+
+
+class Dual:
+    """The same through the Gram matrix of the rows, where these are fewer than the columns.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N, n)
+    weights : ndarray of shape (N,) or None
+    basis : Basis
+    values : ndarray of shape (N, K)
+    scale : ndarray of shape (p,)
+        One over the ridge.
+    n_threads : int
+    """
+
+    def __init__(
+        self, X: NDArray[Any], weights: Floats | None, basis: Basis, values: Floats, scale: Floats, n_threads: int
+    ) -> None:
+        share = np.full(len(X), 1 / len(X)) if weights is None else weights / weights.sum()
+        root = np.sqrt(share)[:, None]
+        columns = [axis_columns(axis, np.asarray(X[:, axis.variable], dtype=np.float64)) for axis in basis.axes]
+        kernels = [c @ c.T for c in columns]
+        kernel = np.zeros((len(X), len(X)))
+        first = 0
+        for axes, size in zip(basis.axes_of, basis.sizes, strict=True):
+            product = kernels[axes[0]]
+            for a in axes[1:]:
+                product = product * kernels[a]
+            kernel += scale[first] * product
+            first += size
+        mean = share @ kernel
+        centred = kernel - mean - mean[:, None] + share @ mean
+        self.kernel = root * centred * root.T
+        self.right = root * (values - share @ values)
+        self.root, self.share, self.columns, self.basis, self.scale = root, share, columns, basis, scale
+        self.n_threads = n_threads
+
+    def _solve(self, factor: float, right: Floats) -> Floats:
+        system = self.kernel.copy()
+        system.flat[:: len(system) + 1] += factor
+        return _core.solve_positive(system, np.asfortranarray(right), self.n_threads)
+
+    def fit(self, factor: float) -> tuple[Floats, float]:
+        """Return the mean squares that are left, (K,), and the degrees of freedom."""
+        n_rows = len(self.kernel)
+        probes = np.eye(n_rows) if n_rows <= EXACT else random_signs(n_rows)
+        both = self._solve(factor, np.hstack([self.right, probes]))
+        K = self.right.shape[1]
+        left = np.sum((factor * both[:, :K]) ** 2, axis=0)
+        norm = 1.0 if n_rows <= EXACT else float(_PROBES)
+        return left, n_rows - factor * float(np.sum(probes * both[:, K:])) / norm
+
+    def coefficients(self, factor: float) -> Floats:
+        """Return (p, K)."""
+        rows = self.root * self._solve(factor, self.right)
+        rows = rows - self.share[:, None] * rows.sum(axis=0)
+        found = []
+        for axes in self.basis.axes_of:
+            columns = self.columns[axes[0]]
+            for a in axes[1:]:
+                columns = (columns[:, :, None] * self.columns[a][:, None, :]).reshape(len(columns), -1)
+            found.append(columns.T @ rows)
+        result: Floats = self.scale[:, None] * np.vstack(found)
+        return result
+
+
+def random_signs(n: int) -> Floats:
+    """Return random signs, always the same, whose quadratic forms estimate a trace."""
+    return np.random.default_rng(0).choice([-1.0, 1.0], size=(n, _PROBES))

@@ -1,0 +1,262 @@
+"""What a decomposition in spans misses at rows that it has not seen: leave-one-out, without a refit.
+
+The ridge regression of a sample's values on columns misses a row that is left out by (f_i - fit_i) / (1 - h_i), h_i the
+row's leverage: how much of its own value enters its fit. That is exact, the ridge included, for given knots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cholesky, solve_triangular
+from scipy.sparse import csc_array
+
+from fasthdmr._solve.hierarchy import Solution
+from fasthdmr._spans.basis import Basis, axis_columns
+from fasthdmr._support.subspaces import Subspace
+from fasthdmr._support.typing import Floats
+
+EXACT_ROWS = 2000
+WORK = 4e9
+"""Multiplications for leverages, less than a second."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Evenly spaced ones of the rows that a decomposition was fitted on.
+
+    Attributes
+    ----------
+    X : ndarray of shape (m, n)
+    weights : ndarray of shape (m,)
+        All positive.
+    n_effective : float
+        The number of rows that all fitted ones are worth.
+    """
+
+    X: Floats
+    weights: Floats
+    n_effective: float
+
+    @property
+    def share(self) -> Floats:
+        """Weights that sum to 1."""
+        share: Floats = self.weights / self.weights.sum()
+        return share
+
+    @property
+    def influence(self) -> Floats:
+        """The weight of a row that is left out, beside the mean of 1/n_effective; of repetitions one is left out."""
+        if np.all(self.weights == np.rint(self.weights)):
+            return np.full(len(self.weights), 1 / self.n_effective)
+        influence: Floats = self.weights * self.weights.sum() / (self.weights @ self.weights) / self.n_effective
+        return influence
+
+
+@dataclass(frozen=True, eq=False)
+class LocalProjection:
+    """Terms of trees, each projected inside its own subspace.
+
+    Attributes
+    ----------
+    bases : list of Basis
+        The spans, and coarser ones for terms of many variables.
+    of_term : list of (int, int)
+        By term, which basis it is projected on and up to which order; order 0: not at all.
+    coefficients : list of ndarray
+        By term.
+    ridge : float
+        The ridge of a span of p columns is this over p.
+    n_effective : float
+    """
+
+    bases: list[Basis]
+    of_term: list[tuple[int, int]]
+    coefficients: list[Floats]
+    ridge: float
+    n_effective: float
+
+    def unused(
+        self, rows: Rows, dictionary: Any, output: int, black_box: Floats, left: Floats, work: float = WORK
+    ) -> Floats:
+        """Return what is missed at rows that are left out one by one (see `Projection`)."""
+        columns = dictionary.given.columns[output]
+        term_of = columns.column_subspace
+        shape = (1 + len(term_of), len(columns.subspaces))
+        weights = csc_array((black_box[1 : 1 + len(term_of)], (1 + np.arange(len(term_of)), term_of)), shape=shape)
+        terms = dictionary.given.evaluate(rows.X, output, weights, 1)
+        numbers_of = [{u: s for s, u in enumerate(basis.subspaces)} for basis in self.bases]
+        systems: dict[tuple[int, tuple[int, ...]], list[int]] = {}
+        for t, u in enumerate(columns.subspaces):
+            b, order = self.of_term[t]
+            if order and len(self.coefficients[t]):
+                systems.setdefault((b, _spans_inside(numbers_of[b], u, order)), []).append(t)
+        spans = [SpanColumns(basis, rows.X) for basis in self.bases]
+        share, missed = rows.share, {}
+        for (b, numbers), members in systems.items():
+            found = spans[b].of(numbers) @ np.column_stack([self.coefficients[t] for t in members])
+            rest = terms[:, members].sum(axis=1) - found.sum(axis=1)
+            missed[b, numbers] = rest - share @ rest
+        # The leverages of the systems that miss most; where these are too many, the others take the mean of such ones.
+        result, done, spent, n_columns = left.copy(), 0.0, 0.0, 0
+        for key in sorted(missed, key=lambda key: -(share @ missed[key] ** 2)):
+            b, numbers = key
+            sizes = spans[b].sizes[list(numbers)]
+            p = np.repeat(sizes, sizes)
+            done += len(share) * float(len(p)) ** 2
+            if done <= work or not spent:
+                quadratic = leverages(spans[b].of(numbers), share, self.ridge / p)
+                spent, n_columns = spent + float(share @ quadratic), n_columns + len(p)
+            else:
+                quadratic = np.full(len(share), len(p) * spent / n_columns)
+            leverage = rows.influence * (1 + quadratic)
+            result += missed[key] * leverage / (1 - leverage)
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class JointProjection:
+    """Values projected on all spans at once.
+
+    Attributes
+    ----------
+    basis : Basis
+    factor : float
+        The ridge of a span of p columns is this over n_effective p.
+    spent : float
+        Degrees of freedom, but for the mean.
+    n_effective : float
+    """
+
+    basis: Basis
+    factor: float
+    spent: float
+    n_effective: float
+
+    def unused(
+        self, rows: Rows, dictionary: Any, output: int, black_box: Floats, left: Floats, work: float = WORK
+    ) -> Floats:
+        """Return what is missed at rows that are left out one by one (see `Projection`).
+
+        Where the rows are not all there are, the mean leverage stands for theirs (generalised cross-validation).
+        """
+        if self.n_effective > EXACT_ROWS:
+            quadratic = np.full(len(left), self.spent)
+        else:
+            kernel = SpanColumns(self.basis, rows.X).kernel() / (self.factor / self.n_effective)
+            root = np.sqrt(rows.share)
+            mean = rows.share @ kernel
+            centred = kernel - mean - mean[:, None] + rows.share @ mean
+            system = root[:, None] * centred * root
+            system.flat[:: len(system) + 1] += 1.0
+            half = solve_triangular(cholesky(system, lower=True), np.eye(len(system)), lower=True)
+            quadratic = (1 - np.sum(half**2, axis=0)) / rows.share
+        leverage = rows.influence * (1 + quadratic)
+        result: Floats = left / (1 - leverage)
+        return result
+
+
+class SpanColumns:
+    """The columns of spans at rows.
+
+    Parameters
+    ----------
+    basis : Basis
+    X : ndarray of shape (m, n)
+    """
+
+    def __init__(self, basis: Basis, X: Floats) -> None:
+        self.basis = basis
+        self.sizes = np.array(basis.sizes)
+        self.axes = [axis_columns(axis, X[:, axis[0]]) for axis in basis.axes]
+
+    def of(self, spans: Sequence[int]) -> Floats:
+        """Return the columns of some spans, one after the other, (m, p)."""
+        found = []
+        for s in spans:
+            columns = self.axes[self.basis.axes_of[s][0]]
+            for a in self.basis.axes_of[s][1:]:
+                columns = (columns[:, :, None] * self.axes[a][:, None, :]).reshape(len(columns), -1)
+            found.append(columns)
+        return np.hstack(found)
+
+    def kernel(self) -> Floats:
+        """Return the products of rows over all columns, each over the inverse of its span's size, (m, m)."""
+        products = [columns @ columns.T for columns in self.axes]
+        result = np.zeros_like(products[0])
+        for axes, size in zip(self.basis.axes_of, self.sizes.tolist(), strict=True):
+            result += size * np.prod([products[a] for a in axes], axis=0)
+        return result
+
+
+def leverages(columns: Floats, share: Floats, ridge: Floats) -> Floats:
+    """Return phi_i' (G + ridge)^-1 phi_i, phi the columns less their means and G their covariances; (m,).
+
+    Examples
+    --------
+    >>> columns, share = np.array([[0.0], [0.0], [3.0]]), np.full(3, 1 / 3)
+    >>> leverages(columns, share, np.array([0.0])).round(12)
+    array([0.5, 0.5, 2. ])
+    """
+    centred = columns - share @ columns
+    weighted = np.sqrt(share)[:, None] * centred
+    system = weighted.T @ weighted
+    system.flat[:: len(system) + 1] += ridge
+    half = solve_triangular(cholesky(system, lower=True), centred.T, lower=True)
+    result: Floats = np.sum(half**2, axis=0)
+    return result
+
+
+def _spans_inside(number: dict[Subspace, int], u: Subspace, order: int) -> tuple[int, ...]:
+    """Return the numbers of the spans of subsets of u up to an order."""
+    subsets = (v for t in range(1, min(order, len(u)) + 1) for v in combinations(u, t))
+    return tuple(sorted(number[v] for v in subsets if v in number))
+
+
+def r_squared(
+    dictionary: Any,
+    solutions: Sequence[Solution],
+    X: NDArray[Any],
+    weights: Floats,
+    f: Floats,
+    left: Floats,
+    work: float = WORK,
+) -> Floats:
+    """Return R² of decompositions in spans at rows that were used and, by leave-one-out, not used for them.
+
+    Parameters
+    ----------
+    dictionary : SpanDictionary
+    solutions : sequence of Solution, length K
+    X : ndarray of shape (m, n)
+        Rows that the components were fitted on, or some of them.
+    weights : ndarray of shape (m,)
+        All positive.
+    f : ndarray of shape (m, K)
+        The black box.
+    left : ndarray of shape (m, K)
+        What f_0 and the components leave of it.
+    work : float
+        Multiplications that leverages may take.
+
+    Returns
+    -------
+    ndarray of shape (2, K)
+    """
+    result = np.ones((2, len(solutions)))
+    for k, solution in enumerate(solutions):
+        if solution.is_constant or solution.projection is None:
+            continue
+        rows = Rows(X, weights, solution.projection.n_effective)
+        black_box = solution.black_box.toarray()[:, 0] / solution.scale
+        missed = left[:, k] / solution.scale
+        unused = solution.projection.unused(rows, dictionary, k, black_box, missed, work)
+        values = f[:, k] / solution.scale
+        variance = rows.share @ (values - rows.share @ values) ** 2
+        result[:, k] = 1 - np.array([rows.share @ missed**2, rows.share @ unused**2]) / variance
+    return result

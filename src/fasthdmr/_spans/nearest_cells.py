@@ -1,0 +1,184 @@
+"""Where pairs of variables have rows: elsewhere their components are taken at the nearest such place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import distance_transform_cdt
+from scipy.sparse import csc_array
+
+from fasthdmr import _core
+from fasthdmr._spans.basis import Axis, Basis
+from fasthdmr._support.cached import cached_property
+from fasthdmr._support.steps import steps
+from fasthdmr._support.subspaces import Subspace
+from fasthdmr._support.typing import Floats
+
+_PARTS = 4
+"""Intervals between knots are cut into so many cells: less than a spline tells apart, but near to the rows."""
+
+_STEP = 1e7  # codes at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """The cells of pairs of variables that hold rows, and for each other cell the nearest of them.
+
+    Splines say nothing of where there are no rows. A row in a cell without any is moved for the pair's component: both
+    values go to the nearest ones in the nearest cell with rows, by the larger of two numbers of cells apart. Missing
+    values stay missing. The map is the same for all outputs and leaves rows alone that lie in cells with rows: the
+    components at the fitted rows stay as they are.
+
+    Attributes
+    ----------
+    basis : Basis
+    nearest : dict of int to ndarray of int
+        For the spans of pairs with cells that have no rows, by number: of each cell the one that it is moved to.
+    """
+
+    basis: Basis
+    nearest: dict[int, NDArray[Any]]
+
+    @classmethod
+    def of(cls, X: NDArray[Any], weights: Floats | None, basis: Basis) -> Support:
+        """Look which cells hold rows with weight."""
+        pairs = {s: u for s, u in enumerate(basis.subspaces) if len(u) == 2}
+        found = cls(basis, {})
+        cells = found._cells
+        holds = {s: np.zeros(cells[i].count * cells[j].count, dtype=bool) for s, (i, j) in pairs.items()}
+        rows = X if weights is None else X[weights > 0]
+        for part in steps(len(rows), max(len(cells), 1), _STEP):
+            codes = {j: own.codes(rows[part, j]) for j, own in cells.items()}
+            for s, (i, j) in pairs.items():
+                holds[s][codes[i] * cells[j].count + codes[j]] = True
+        for s, (i, j) in pairs.items():
+            if not holds[s].all():
+                found.nearest[s] = _nearest(holds[s].reshape(cells[i].count, cells[j].count))
+        return found
+
+    @cached_property
+    def _cells(self) -> dict[int, Cells]:
+        """The cells of every variable that pairs have."""
+        pairs = [(u, axes) for u, axes in zip(self.basis.subspaces, self.basis.axes_of, strict=True) if len(u) == 2]
+        return {j: Cells.of(self.basis.axes[a]) for u, axes in pairs for j, a in zip(u, axes, strict=True)}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"basis": self.basis, "nearest": self.nearest}
+
+    def changes(
+        self, rows: NDArray[Any], weights: csc_array, subspaces: Iterable[Subspace], n_given: int
+    ) -> Iterator[tuple[int, NDArray[np.int64], Floats]]:
+        """Yield what components of pairs change by where their rows are moved.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (N, n)
+        weights : csc_array of shape (1 + n_given + columns of the basis, C)
+        subspaces : sequence of tuple of int, length C
+        n_given : int
+
+        Yields
+        ------
+        component : int
+        moved : ndarray of shape (M,)
+            The rows that are moved.
+        change : ndarray of shape (M,)
+        """
+        nearest_of = {self.basis.subspaces[s]: nearest for s, nearest in self.nearest.items()}
+        wanted = [(c, u) for c, u in enumerate(subspaces) if u in nearest_of]
+        variables = sorted({j for _, u in wanted for j in u})
+        for part in steps(len(rows), max(len(variables), 1), _STEP):
+            values = {j: np.asarray(rows[part, j], dtype=np.float64) for j in variables}
+            codes = {j: self._cells[j].codes(values[j]) for j in variables}
+            for c, (i, j) in wanted:
+                count, nearest = self._cells[j].count, nearest_of[i, j]
+                code = codes[i] * count + codes[j]
+                moved = np.flatnonzero((nearest != np.arange(len(nearest)))[code])
+                if len(moved) == 0:
+                    continue
+                target = nearest[code[moved]].astype(np.int64)
+                here = np.column_stack([values[i][moved], values[j][moved]])
+                there = np.column_stack(
+                    [self._cells[i].clip(here[:, 0], target // count), self._cells[j].clip(here[:, 1], target % count)]
+                )
+                component = self._pair((i, j), weights[:, [c]], n_given)
+                yield c, moved + part.start, component(there) - component(here)
+
+    def _pair(self, pair: Subspace, weights: csc_array, n_given: int) -> Any:
+        """Return a pair's component, but for its constant, as a function of the values of two variables."""
+        number = {u: s for s, u in enumerate(self.basis.subspaces)}
+        inside = [v for v in ((pair[0],), (pair[1],), pair) if v in number]
+        spans = [number[v] for v in inside]
+        axes: list[Axis] = []
+        axes_of, coefficients = [], []
+        column = weights.toarray()[:, 0]
+        for v, s in zip(inside, spans, strict=True):
+            axes_of.append([len(axes) + k for k in range(len(v))])
+            axes += [
+                self.basis.axes[a]._replace(variable=pair.index(x))
+                for x, a in zip(v, self.basis.axes_of[s], strict=True)
+            ]
+            first = n_given + int(self.basis.core.first_columns[s])
+            coefficients.append(column[first : first + self.basis.sizes[s]])
+        core = _core.Spans(axes, [tuple(pair.index(x) for x in v) for v in inside], axes_of)
+        weight = np.concatenate(coefficients)
+        begin, columns = np.array([0, len(weight)]), np.arange(1, len(weight) + 1)
+        return lambda values: core.evaluate(values, begin, columns, weight, 1)[:, 0]
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells of a variable, parts of the intervals between its knots; behind them, that of missing values."""
+
+    breaks: Floats
+
+    @classmethod
+    def of(cls, axis: Axis) -> Cells:
+        """Cut the intervals, and take their ends back to values of the variable. Bins stay whole."""
+        knots = np.unique(axis.knots)
+        parts = 1 if axis.degree == 0 else _PARTS
+        places = np.arange((len(knots) - 1) * parts + 1) / parts
+        breaks = np.unique(np.interp(places, np.arange(len(knots)), knots))
+        return cls(np.interp(breaks, axis.scores[1], axis.scores[0]) if axis.scores[0] else breaks)
+
+    @property
+    def count(self) -> int:
+        """The number of cells."""
+        return len(self.breaks)
+
+    def codes(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the cells of values; those outside the knots are in the outer ones."""
+        codes = np.searchsorted(self.breaks[1:-1], values, side="right")
+        codes[np.isnan(values)] = self.count - 1
+        return codes
+
+    def clip(self, values: Floats, cells: NDArray[Any]) -> Floats:
+        """Return the nearest values in given cells; these hold their lower ends, and the outer ones all beyond."""
+        low = np.concatenate([[-np.inf], self.breaks[1:-1], [-np.inf]])
+        high = np.concatenate([np.nextafter(self.breaks[1:-1], -np.inf), [np.inf, np.inf]])
+        return np.clip(values, low[cells], high[cells])
+
+
+def _nearest(holds: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return for every cell, row after row, the nearest one that holds rows, or itself.
+
+    The last row and column are those of missing values, and apart from the others.
+
+    Examples
+    --------
+    >>> _nearest(np.array([[True, False, False], [False, False, True], [False, False, False]]))
+    array([0, 0, 5, 0, 0, 5, 6, 7, 8], dtype=uint8)
+    """
+    nearest = np.arange(holds.size, dtype=np.min_scalar_type(holds.size)).reshape(holds.shape)
+    present, missing = slice(None, -1), slice(-1, None)
+    for block in ((present, present), (present, missing), (missing, present)):
+        if holds[block].any():
+            found = distance_transform_cdt(
+                ~holds[block], metric="chessboard", return_distances=False, return_indices=True
+            )
+            nearest[block] = nearest[block][tuple(found)]
+    return nearest.ravel()

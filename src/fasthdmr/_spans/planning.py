@@ -1,0 +1,237 @@
+"""Which spans a decomposition uses, and how large they are: within the rows, and within memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fasthdmr._spans.basis import MAX_DUAL_ROWS, Profile, closure, default_size, informative_rows, make_basis
+from fasthdmr._spans.fit import solve_values
+from fasthdmr._support.scale import Deviations
+from fasthdmr._support.subspaces import Subspace
+from fasthdmr._support.typing import Floats
+from fasthdmr._support.warnings import PairsWarning, warn
+
+MAX_JOINT_COLUMNS = 4000
+"""Columns that may be solved together: their products take 128 MB, and as much again for a factor and a copy."""
+
+MAX_TOUCHED_COLUMNS = 1500
+"""Columns of one row that are not 0 and are multiplied with each other: a million products a row."""
+
+MAX_BYTES = 800e6
+"""Memory for all products of spans."""
+
+_SCREENED_ROWS = 5000
+_SCREENED_BINS = 4
+_NEGLIGIBLE = 1e-6  # share of the variance
+
+
+@dataclass(frozen=True)
+class SpanPlan:
+    """The outcome: subspaces, closed under subsets, and sizes by order."""
+
+    subspaces: list[Subspace]
+    sizes: tuple[int, ...]
+
+
+def plan_spans(
+    touched: Iterable[Subspace],
+    n_rows: int,
+    order: int,
+    *,
+    basis: str,
+    degree: int,
+    n_splines: Sequence[int] | None,
+    joint: bool = False,
+    chosen: bool = False,
+    strength: Callable[[list[Subspace]], Floats] | None = None,
+) -> SpanPlan:
+    """Choose subspaces and sizes.
+
+    Parameters
+    ----------
+    touched : iterable of tuple of int
+        The subspaces that the black box depends on, of any order, or that the user chose.
+    n_rows : int
+        Rows with weight, repeated ones once.
+    order : int
+        Largest order of a span.
+    basis : "spline" or "bins"
+    degree : int
+    n_splines : sequence of int or None
+        Sizes by order that the user asked for; None: the rule of `default_size`.
+    joint : bool
+        Whether all columns are solved together.
+    chosen : bool
+        Whether the user chose the interactions, so that none may be left out.
+    strength : callable or None
+        Ranks pairs; asked only if some have to be left out of a joint solution.
+
+    Returns
+    -------
+    SpanPlan
+
+    Raises
+    ------
+    ValueError
+        If the spans do not fit into memory; the message has the estimate.
+
+    Warns
+    -----
+    PairsWarning
+        If pairs are left out.
+    """
+    subspaces = closure(touched, order)
+    sizes = [default_size(n_rows, t, basis) for t in range(1, order + 1)] if n_splines is None else list(n_splines)
+    if n_rows < 2:  # nothing varies: no span will have a column
+        return SpanPlan([u for u in subspaces if len(u) == 1], tuple(sizes))
+    if joint and n_rows > MAX_DUAL_ROWS:
+        fits_rows, limit = n_splines is None, MAX_JOINT_COLUMNS
+        pairs: list[Subspace] = [u for u in subspaces if len(u) == 2]
+        if order == 2 and not chosen and pairs and strength is not None:
+            run = 1 if basis == "bins" else degree + 1
+            single = [u for u in subspaces if len(u) == 1]
+            room = max(1, (MAX_TOUCHED_COLUMNS - run * len(single)) // run**2)
+            if fits_rows:
+                sizes = _shrink([*single, *pairs[:room]], sizes, limit)
+            room = max(1, min(room, (limit - _columns(single, sizes)) // sizes[1] ** 2))
+            subspaces = [*single, *_strongest(pairs, room, strength)]
+        elif fits_rows:
+            sizes = _shrink(subspaces, sizes, limit)
+    _check_memory(subspaces, sizes, joint=joint and n_rows > MAX_DUAL_ROWS, order=order)
+    return SpanPlan(subspaces, tuple(sizes))
+
+
+def as_sizes(n_splines: Any, order: int) -> list[int] | None:
+    """Return sizes by order from the parameter `n_splines`.
+
+    Raises
+    ------
+    ValueError
+        If a size is below 2, or there are fewer sizes than orders.
+
+    Examples
+    --------
+    >>> as_sizes((10, 6), 2)
+    [10, 6]
+    """
+    if n_splines is None:
+        return None
+    sizes = list(n_splines) if np.iterable(n_splines) else [n_splines] * order
+    if len(sizes) < order or any(not isinstance(size, int | np.integer) or size < 2 for size in sizes):
+        raise ValueError(
+            f"n_splines must be an integer of at least 2, or a tuple of {order}, one an order; got {n_splines!r}."
+        )
+    return [int(size) for size in sizes[:order]]
+
+
+def _columns(subspaces: Sequence[Subspace], sizes: Sequence[int]) -> int:
+    return sum(sizes[len(u) - 1] ** len(u) for u in subspaces)
+
+
+def _shrink(subspaces: Sequence[Subspace], sizes: list[int], limit: int) -> list[int]:
+    """Make spans smaller, those of the highest order first, while there are more columns than the limit."""
+    sizes = list(sizes)
+    for t in range(len(sizes), 0, -1):
+        least = min(sizes[t - 1], 4 if t == 1 else 3)
+        while sizes[t - 1] > least and _columns(subspaces, sizes) > limit:
+            sizes[t - 1] -= 1
+    return sizes
+
+
+def _strongest(pairs: list[Subspace], room: int, strength: Callable[[list[Subspace]], Floats]) -> list[Subspace]:
+    """Keep as many pairs as there is room for."""
+    if room >= len(pairs):
+        return pairs
+    kept = np.sort(np.argsort(-strength(pairs), kind="stable")[:room])
+    warn(
+        f"{len(pairs) - room} of {len(pairs)} pairs of variables are left out, the weakest: {room} fit with the rows, "
+        "the memory and the time there are. What the others do is in the residual. Choose pairs with `interactions`, "
+        "or pass more rows.",
+        PairsWarning,
+    )
+    return [pairs[k] for k in kept]
+
+
+def _check_memory(subspaces: Sequence[Subspace], sizes: Sequence[int], *, joint: bool, order: int) -> None:
+    columns = _columns(subspaces, sizes)
+    if joint:
+        needed = 3 * 8.0 * columns**2
+    else:
+        inside = [sum(sizes[t] ** (t + 1) * _choose(len(u), t + 1) for t in range(len(u))) for u in subspaces]
+        needed = 8.0 * sum(float(c) ** 2 for c in inside)
+    if needed > MAX_BYTES:
+        raise ValueError(
+            f"order={order} makes {len(subspaces):,} spans of {columns:,} columns, whose products need about "
+            f"{needed / 1e9:.1f} GB; at most {MAX_BYTES / 1e9:.1f} GB are used. Lower `order` or `n_splines`, or "
+            "choose subspaces with `interactions`."
+        )
+
+
+def _choose(n: int, k: int) -> int:
+    return int(np.prod([(n - i) / (i + 1) for i in range(k)]).round())
+
+
+def screen_pairs(
+    X: NDArray[Any], weights: Floats | None, values: Floats, pairs: Sequence[Subspace], basis_degree: int
+) -> Floats:
+    """Return how much of a function's variance each pair explains on a coarse grid, beyond single variables.
+
+    Parameters
+    ----------
+    X : ndarray of shape (N, n)
+    weights : ndarray of shape (N,) or None
+    values : ndarray of shape (N, K)
+        The function; outputs are weighed by their variance.
+    pairs : sequence of tuple of int
+    basis_degree : int
+        Of the splines whose additive fit is taken off first.
+
+    Returns
+    -------
+    ndarray of shape (len(pairs),)
+    """
+    variables = sorted({j for u in pairs for j in u})
+    single = [(j,) for j in variables]
+    size = min(8, max(2, informative_rows(X, weights) // (2 * len(variables))))
+    basis = make_basis(X, weights, single, [size], degree=min(basis_degree, size - 1))
+    w = np.ones(len(X)) if weights is None else weights
+    values = Deviations.of(values, weights).values
+    solutions, _ = solve_values(X, weights, basis, values, n_threads=1)
+    rest = []
+    for k, solution in enumerate(solutions):
+        spans = solution.weights[2:].tocsc()
+        additive = basis.core.evaluate(
+            X, spans.indptr.astype(np.int64), spans.indices.astype(np.int64) + 1, spans.data, 1
+        ).sum(axis=1)
+        left = values[:, k] - additive
+        rest.append(w * (left - np.average(left, weights=w)) / np.sqrt(solution.total or 1.0))
+    codes = {j: _codes(X[:, j], weights) for j in variables}
+    cells = _SCREENED_BINS + 1
+    strengths = np.zeros(len(pairs))
+    for p, (i, j) in enumerate(pairs):
+        code = codes[i] * cells + codes[j]
+        mass = np.bincount(code, w, cells**2)
+        for r in rest:
+            sums = np.bincount(code, r, cells**2)
+            strengths[p] += np.sum(np.divide(sums**2, mass, out=np.zeros_like(mass), where=mass > 0))
+    return np.where(strengths > _NEGLIGIBLE * w.sum(), strengths, 0.0)  # rounding must not choose
+
+
+def _codes(column: NDArray[Any], weights: Floats | None) -> NDArray[np.int64]:
+    """Return coarse quantile bins, missing values in one of their own."""
+    profile = Profile.of(column, weights)
+    levels = np.linspace(0, 1, _SCREENED_BINS + 1)[1:-1]
+    edges = profile.quantiles(levels) if len(profile.values) else np.empty(0)
+    codes = np.searchsorted(edges, column, side="left").astype(np.int64)
+    codes[np.isnan(column)] = _SCREENED_BINS
+    return codes
+
+
+def screened_rows(n_rows: int) -> slice:
+    """Return the rows that pairs are screened on."""
+    return slice(None, None, max(1, n_rows // _SCREENED_ROWS))

@@ -1,0 +1,136 @@
+"""A small table: columns and rows, printed with aligned numbers, a DataFrame on request."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fasthdmr._support.optional import require
+
+
+def four_decimals(value: float) -> str:
+    """Return a number as tables show it."""
+    # Adding 0 turns the -0.0 of a rounded tiny negative into 0.0.
+    return f"{round(value, 4) + 0.0:.4f}"
+
+
+def plus_minus() -> str:
+    """Return "±", or "+-" where standard output, for which tables are made first of all, has no such sign."""
+    try:
+        "±".encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return "+-"
+    return "±"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if _is_interval(value):
+        return _cell(value[0]) + (" " * 8 if value[1] is None else f"{plus_minus():>2}{_cell(value[1])}")
+    return four_decimals(value) if isinstance(value, float) else str(value)
+
+
+def _is_interval(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], float)
+
+
+def cells(values: NDArray[np.float64], half_widths: NDArray[np.float64] | None = None) -> list[Any]:
+    """Return numbers for a printed table, None for NaN, with their half-widths where there are any."""
+    if half_widths is None:
+        return [None if np.isnan(value) else float(value) for value in values]
+    pairs = zip(values.tolist(), half_widths.tolist(), strict=True)
+    return [None if np.isnan(value) else (value, width) for value, width in pairs]
+
+
+def format_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]], footer: Sequence[Sequence[Any]] = ()) -> str:
+    """Align columns under their heads: text to the left, numbers to the right.
+
+    Parameters
+    ----------
+    columns : sequence of str
+    rows : sequence of rows
+        Floats get four decimals, a pair of them is written "0.5000 ±0.0120" (the second may be None;
+        "0.5000+-0.0120" where standard output has no such sign), `None` as "-".
+    footer : sequence of rows
+        Written below a rule.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(format_rows(["Variable", "S"], [["MedInc", 0.5], ["Latitude", -0.25]]))
+    Variable        S
+    -----------------
+    MedInc     0.5000
+    Latitude  -0.2500
+    """
+    cells = [[_cell(value) for value in row] for row in [*rows, *footer]]
+    widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+    is_text = [
+        any(isinstance(row[k], str | tuple) and not _is_interval(row[k]) for row in [*rows, *footer])
+        for k in range(len(columns))
+    ]
+
+    def line(row: Sequence[str]) -> str:
+        parts = zip(row, widths, is_text, strict=True)
+        return "  ".join(v.ljust(w) if text else v.rjust(w) for v, w, text in parts).rstrip()
+
+    rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
+    body = [line(row) for row in cells[: len(rows)]]
+    foot = [rule, *(line(row) for row in cells[len(rows) :])] if footer else []
+    return "\n".join([line(columns), rule, *body, *foot])
+
+
+@dataclass(frozen=True)
+class Table:
+    """A few rows under named columns; iterating gives the rows.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    rows : tuple of tuple
+        One entry a column.
+
+    Examples
+    --------
+    >>> table = Table(("name", "S"), (("MedInc", 0.5),))
+    >>> len(table)
+    1
+    >>> [name for name, S in table]
+    ['MedInc']
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return iter(self.rows)
+
+    def __str__(self) -> str:
+        return format_rows(self.columns, self.rows)
+
+    def to_frame(self) -> Any:
+        """Return the table as a DataFrame.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed (extra ``frame``).
+        """
+        pandas = require("pandas", extra="frame")
+        return pandas.DataFrame(list(self.rows), columns=list(self.columns))

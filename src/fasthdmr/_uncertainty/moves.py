@@ -1,0 +1,203 @@
+"""How the projections of terms, or the joint one of values, move with the weights of blocks of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csc_array
+
+from fasthdmr import _core
+from fasthdmr._dictionaries.tree_columns import TreeDictionary
+from fasthdmr._spans.basis import coarse_basis
+from fasthdmr._spans.fit import Regression, TreeOutput, kept_terms, projection_orders
+from fasthdmr._spans.joint_fit import EXACT, joint_system, random_signs
+from fasthdmr._support.typing import Floats
+from fasthdmr._uncertainty.blocks import SpanColumns
+
+_ROOM = 10_000_000  # numbers of terms that are moved at a time: 80 MB
+_MAX_LEVERAGE = 0.95
+
+
+@dataclass(frozen=True)
+class Term:
+    """A term of trees: its output, its number among the subspaces of that and among all terms, and its spans."""
+
+    output: int
+    subspace: int
+    number: int
+    spans: list[int]
+
+
+def moves_of_values(columns: SpanColumns, residual: Floats, regression: Regression) -> tuple[Floats, _core.SpanGram]:
+    """Return the derivatives of a joint projection: the regression of its residual in one block after the other.
+
+    Parameters
+    ----------
+    columns : SpanColumns
+    residual : ndarray of shape (B L, K)
+    regression : Regression
+
+    Returns
+    -------
+    moves : ndarray of shape (columns, K, B)
+    gram : _core.SpanGram
+        The products of spans.
+    """
+    # A row draws the fit towards itself: what is left there is too small by that.
+    leverage = np.clip(leverages(columns, regression), 0, _MAX_LEVERAGE)
+    residual = residual / np.sqrt(1 - leverage)[:, None]
+    block = np.repeat(np.arange(columns.n_blocks), len(columns.mass) // columns.n_blocks)
+    chosen = (block[:, None] == np.arange(columns.n_blocks)) - columns.share
+    moves, gram = _regress(columns, (residual[:, :, None] * chosen[:, None, :]).reshape(len(residual), -1), regression)
+    return moves.reshape(len(moves), residual.shape[1], columns.n_blocks), gram
+
+
+def leverages(columns: SpanColumns, regression: Regression) -> Floats:
+    """Return by row how much of a joint fit at it is its own value, (B L,): by random signs where rows are many."""
+    S = len(columns.mass)
+    probes = np.eye(S) if S <= EXACT else random_signs(S)
+    coefficients, _ = _regress(columns, probes, regression)
+    fitted = sum(
+        columns.centred(s) @ coefficients[columns.first[s] : columns.first[s + 1]] for s in range(len(columns.sizes))
+    )
+    own = columns.mass + np.sum(probes * fitted, axis=1) / (1 if S <= EXACT else probes.shape[1])
+    share: Floats = own / np.sum(columns.mass**2) / regression.n_effective  # a fit has more rows than are kept
+    return share
+
+
+def _regress(columns: SpanColumns, values: Floats, regression: Regression) -> tuple[Floats, _core.SpanGram]:
+    """Return the coefficients of the ridge regression of values, (B L, q), on all spans, (columns, q)."""
+    rows, mass, basis = columns.rows, columns.mass, columns.basis
+    values = np.asfortranarray(values)
+    sums = _core.array_sums(basis.core, rows, weight=mass, values=values, n_threads=1)
+    gram, system = joint_system(rows, mass, basis, values, sums, regression.n_effective, 1)
+    return system.coefficients(regression.factor), gram
+
+
+def moves_of_terms(
+    columns: SpanColumns, trees: TreeDictionary, outputs: Sequence[TreeOutput], regression: Regression
+) -> tuple[Floats, _core.SpanGram]:
+    """Return the derivatives of the projections of terms, added up.
+
+    Parameters
+    ----------
+    columns : SpanColumns
+    trees : TreeDictionary
+    outputs : sequence of TreeOutput
+        Of these trees.
+    regression : Regression
+
+    Returns
+    -------
+    moves : ndarray of shape (columns, K, B)
+    gram : _core.SpanGram
+        The products of spans.
+    """
+    names = [output.columns.subspaces for output in outputs]
+    orders, coarse_orders = projection_orders(columns.basis, names)
+    kept = (
+        set() if regression.smooth else {t for numbers in kept_terms(columns.basis, names) for t in numbers if t >= 0}
+    )
+    total, gram = _Terms(columns, trees, outputs, orders, kept, regression.ridge).moves()
+    if any(map(any, coarse_orders)):
+        basis, refinement = coarse_basis(columns.basis)
+        coarse = SpanColumns(basis, columns.rows, columns.mass, columns.n_blocks)
+        total += refinement @ _Terms(coarse, trees, outputs, coarse_orders, set(), regression.ridge).moves()[0]
+    return total[1:].reshape(len(total) - 1, len(outputs), columns.n_blocks), gram
+
+
+class _Terms:
+    """Terms of trees that are projected on the spans of some order inside their own subspaces."""
+
+    def __init__(
+        self,
+        columns: SpanColumns,
+        trees: TreeDictionary,
+        outputs: Sequence[TreeOutput],
+        orders: list[list[int]],
+        kept: set[int],
+        ridge: float,
+    ) -> None:
+        self.columns, self.trees, self.outputs = columns, trees, outputs
+        self.orders, self.kept, self.ridge = orders, kept, ridge
+
+    def moves(self) -> tuple[Floats, _core.SpanGram]:
+        """Return (constant and columns, outputs x B), and the products of spans."""
+        columns, rows, mass = self.columns, self.columns.rows, self.columns.mass
+        sums = _core.tree_sums(
+            columns.basis.core,
+            rows,
+            weight=mass,
+            outputs=[output.scaled() for output in self.outputs],
+            orders=self.orders,
+            with_outputs=False,
+            with_terms=False,
+            n_threads=1,
+        )
+        gram = _core.SpanGram(sums, rows, mass, False, 1)
+        _, coefficients = sums.project(gram, rows, mass, sorted(self.kept), self.ridge, 1)
+        total = np.zeros((columns.basis.core.n_columns, len(self.outputs) * columns.n_blocks))
+        for batch in self._batches():
+            right = self._right_sides(batch, coefficients)
+            total += sums.solve(gram, rows, mass, right, columns.n_blocks, self.ridge, 1)
+        return total, gram
+
+    def _batches(self) -> Iterator[list[Term]]:
+        """Yield the terms that are projected, as many at a time as memory is spared for."""
+        batch: list[Term] = []
+        room, number, columns = _ROOM, -1, self.columns
+        for k, output in enumerate(self.outputs):
+            for s, (u, order) in enumerate(zip(output.columns.subspaces, self.orders[k], strict=True)):
+                number += 1
+                spans = columns.inside(u, order)
+                if number in self.kept or not spans:
+                    continue
+                batch.append(Term(k, s, number, spans))
+                room -= len(columns.mass) + columns.n_blocks * sum(columns.sizes[v] for v in spans)
+                if room < 0:
+                    yield batch
+                    batch, room = [], _ROOM
+        if batch:
+            yield batch
+
+    def _evaluate(self, batch: list[Term]) -> Floats:
+        """Return terms at the rows, centred, (B L, T)."""
+        values = []
+        for k, output in enumerate(self.outputs):
+            chosen = [term.subspace for term in batch if term.output == k]
+            if not chosen:
+                continue
+            position = np.full(len(output.columns.subspaces), -1)
+            position[chosen] = np.arange(len(chosen))
+            at = position[output.columns.column_subspace]
+            used = np.flatnonzero(at >= 0)
+            coef = output.coef[used] / output.scale
+            weights = csc_array((coef, (used + 1, at[used])), shape=(len(output.coef) + 1, len(chosen)))
+            values.append(self.trees.evaluate(self.columns.rows, k, weights, 1))
+        terms = np.hstack(values)
+        terms -= self.columns.mass @ terms
+        return terms
+
+    def _right_sides(self, batch: list[Term], coefficients: list[Floats]) -> list[Floats | None]:
+        """Return by term how the products of its residual with its spans move, (columns, B); None for other terms."""
+        columns, sizes = self.columns, self.columns.sizes
+        right: list[Floats | None] = [None] * len(coefficients)
+        users: dict[int, list[tuple[int, slice, Floats]]] = {}  # by span: terms, where it is in their columns, theirs
+        for position, term in enumerate(batch):
+            ends = np.cumsum([sizes[span] for span in term.spans])
+            own = np.empty((ends[-1], columns.n_blocks), order="F")
+            right[term.number] = own
+            for span, end in zip(term.spans, ends.tolist(), strict=True):
+                users.setdefault(span, []).append((position, slice(end - sizes[span], end), own))
+        residuals = self._evaluate(batch)
+        for span, used in users.items():
+            of_span = [coefficients[batch[position].number][part] for position, part, _ in used]
+            residuals[:, [position for position, _, _ in used]] -= columns.centred(span) @ np.column_stack(of_span)
+        for span, used in users.items():
+            values = residuals[:, [position for position, _, _ in used]]
+            moves = columns.moves(columns.by_block(columns.centred(span), values))
+            for i, (_, part, own) in enumerate(used):
+                own[part] = moves[:, :, i].T
+        return right

@@ -1,0 +1,186 @@
+"""How far a decomposition in spans would move with another sample of rows: an infinitesimal jackknife of blocks.
+
+Let the rows of a block weigh a little more. The coefficients of a ridge regression on columns phi move by
+(G + Lambda)^-1 times the sum of w phi r over the block, r its residual, less the block's share of the sum over
+all rows. So do those of every term in its own spans (or of the joint projection of values), and in the top-down
+pass, where the residual is the component itself; the pass also hands down by how much what is pushed to a span
+moves. Indices follow by the chain rule. The squares of these derivatives, summed over B blocks, estimate a
+variance, with B - 1 degrees of freedom.
+
+What is taken as given: sizes and knots of spans, which pairs there are, the weight of the ridge and the number of
+rows in it, the model. What is left out: bias, such as the p/N by which small `Sa` come out too large. Of many rows,
+some stand for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import stdtrit
+
+from fasthdmr import _core
+from fasthdmr._dictionaries.tree_columns import TreeDictionary
+from fasthdmr._solve.hierarchy import Solution
+from fasthdmr._spans.fit import SpanDictionary
+from fasthdmr._support.subspaces import Subspace
+from fasthdmr._support.typing import Floats
+from fasthdmr._uncertainty.blocks import SpanColumns, random_blocks
+from fasthdmr._uncertainty.influence import Curve
+from fasthdmr._uncertainty.moves import moves_of_terms, moves_of_values
+
+MANY_BLOCKS, FEW_BLOCKS = 50, 25
+_MAX_MOVES = 10_000_000  # derivatives of coefficients: 80 MB
+
+
+class SpanInfluence:
+    """Derivatives of the components and indices of a decomposition in spans by the weights of blocks of rows.
+
+    Parameters
+    ----------
+    dictionary : SpanDictionary
+    solutions : sequence of Solution
+    rows : ndarray of shape (S, n)
+    weights : ndarray of shape (S,)
+        Positive.
+    values : ndarray of shape (S, K) or None
+        The black box, where it was projected by its values; in units of the scales of the outputs.
+    """
+
+    def __init__(
+        self,
+        dictionary: SpanDictionary,
+        solutions: Sequence[Solution],
+        rows: Floats,
+        weights: Floats,
+        values: Floats | None,
+    ) -> None:
+        basis, K = dictionary.basis, len(solutions)
+        wanted = MANY_BLOCKS if MANY_BLOCKS * K * sum(basis.sizes) <= _MAX_MOVES else FEW_BLOCKS
+        n_blocks = min(wanted, len(rows))
+        order, filled = random_blocks(len(rows), n_blocks)
+        self.mass = np.where(filled, weights[order], 0.0) / weights.sum()
+        rows = np.asfortranarray(rows[order])
+        self.columns = SpanColumns(basis, rows, self.mass, n_blocks)
+        self._dictionary = dictionary
+        self.components = self._evaluate(solutions)
+        if values is None:
+            f = np.column_stack(
+                [dictionary.evaluate(rows, k, s.black_box, 1)[:, 0] / s.scale for k, s in enumerate(solutions)]
+            )
+        else:
+            f = values[order]
+        self.f = f - self.mass @ f
+        # Blocks of rows drawn without replacement differ by less than independent ones.
+        S = len(weights)
+        self._factor = n_blocks / max(1, n_blocks - 1) * (S - 1) / S / np.sum(self.mass**2)
+        self.quantile = float(stdtrit(max(1, n_blocks - 1), 0.975))
+        self._top_down(*self._pushed(solutions, is_joint=values is not None))
+
+    def deviation(self, moves: Floats) -> Floats:
+        """Return standard deviations for one row from derivatives, (B, ..., K): (..., K).
+
+        Over the square root of the effective number of rows, they are standard errors.
+        """
+        deviation: Floats = np.sqrt(self._factor * np.sum(moves**2, axis=0))
+        return deviation
+
+    def curve(self, subspace: Subspace) -> Curve:
+        """Return how a component of one variable moves with the rows."""
+        span, own = self.columns.number[subspace], self.components[subspace]
+        _, mean = self._mean(own)
+        both = np.concatenate([self._moves[subspace], -mean[:, None]], axis=1)
+        covariance = self._factor * np.einsum("bik,bjk->kij", both, both)
+        return Curve(self.mass @ self.columns.raw(span), covariance)
+
+    def inner_products(self, subspace: Subspace) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return Cov(f_u, f) and Var(f_u), each (K,), and their derivatives, each (B, K)."""
+        own, moves = self.components[subspace], self._moves[subspace]
+        covariance, by_covariance = self._mean(own * self.f)
+        variance, by_variance = self._mean(own**2)
+        by_covariance = by_covariance + np.einsum("bpk,pk->bk", moves, self._with_f[subspace])
+        by_variance = by_variance + 2 * np.einsum("bpk,pk->bk", moves, self._with_own[subspace])
+        return covariance, variance, by_covariance, by_variance
+
+    def variance(self) -> tuple[Floats, Floats]:
+        """Return Var(f), (K,), and its derivatives, (B, K)."""
+        return self._mean(self.f**2)
+
+    def _mean(self, values: Floats) -> tuple[Floats, Floats]:
+        by_block = self.columns.sums(values)
+        return by_block.sum(axis=0), self.columns.moves(by_block)
+
+    def _evaluate(self, solutions: Sequence[Solution]) -> dict[Subspace, Floats]:
+        """Return all components at the rows, centred, (B L, K): those that are not reported hand down, too."""
+        found = {u: np.zeros((len(self.columns.rows), len(solutions))) for s in solutions for u in s.subspaces}
+        for k, s in enumerate(solutions):
+            values = self._dictionary.evaluate(self.columns.rows, k, s.weights, 1) / s.scale
+            values -= self.mass @ values
+            for c, u in enumerate(s.subspaces):
+                found[u][:, k] = values[:, c]
+        return found
+
+    def _pushed(self, solutions: Sequence[Solution], *, is_joint: bool) -> tuple[Floats, _core.SpanGram]:
+        """Return the derivatives of what projections push to spans, (columns, K, B), and the products of spans."""
+        dictionary = self._dictionary
+        if is_joint:
+            return moves_of_values(self.columns, self.f - sum(self.components.values()), dictionary.regression)
+        assert isinstance(dictionary.given, TreeDictionary)
+        outputs = dictionary.tree_outputs(solutions)
+        return moves_of_terms(self.columns, dictionary.given, outputs, dictionary.regression)
+
+    def _top_down(self, pushed: Floats, gram: _core.SpanGram) -> None:
+        """Take the derivatives of what is pushed to every span, (columns, K, B), through the top-down pass."""
+        columns = self.columns
+        below = {u: columns.inside(u, len(u) - 1) for u in columns.basis.subspaces}
+        products = self._products(below)
+        self._moves: dict[Subspace, Floats] = {}
+        self._with_f: dict[Subspace, Floats] = {}
+        self._with_own: dict[Subspace, Floats] = {}
+        for u in reversed(columns.basis.subspaces):
+            if u not in self.components:
+                continue
+            s, lower = columns.number[u], below[u]
+            own = pushed[columns.first[s] : columns.first[s + 1]].copy()
+            moves = [own]
+            if lower:
+                down = self._handed_down(gram, s, lower, own, [products[v, u] for v in lower])
+                pushed[columns.columns_of(lower)] += down
+                moves.insert(0, -down)
+            self._moves[u] = np.vstack(moves).transpose(2, 0, 1)
+            self._with_own[u] = np.vstack([products[v, u].sum(axis=0) for v in [*lower, s]])
+            self._with_f[u] = np.vstack([self._span_with_f[v] for v in [*lower, s]])
+
+    def _handed_down(
+        self, gram: _core.SpanGram, span: int, lower: list[int], own: Floats, products: list[Floats]
+    ) -> Floats:
+        """Return the derivatives of what a component hands down, (columns of the spans below, K, B).
+
+        Arguments: of its own coefficients, (p, K, B); by span below, its products with the component by block.
+        """
+        G, sizes = gram.covariance([*lower, span], 1), [self.columns.sizes[v] for v in lower]
+        n = sum(sizes)
+        right = np.tensordot(G[:n, n:], own, 1)
+        right += np.vstack([self.columns.moves(of_span).transpose(1, 2, 0) for of_span in products])
+        ridge = self._dictionary.regression.ridge / np.repeat(sizes, sizes)
+        down = _core.solve_positive(G[:n, :n] + np.diag(ridge), np.asfortranarray(right.reshape(n, -1)), 1)
+        return down.reshape(right.shape)
+
+    def _products(self, below: dict[Subspace, list[int]]) -> dict[tuple[int, Subspace], Floats]:
+        """Return the products of every component with its span and those below, by block, each (B, p, K)."""
+        columns, products = self.columns, {}
+        above: dict[int, list[Subspace]] = {s: [] for s in columns.number.values()}
+        for u, lower in below.items():
+            if u in self.components:
+                for v in [*lower, columns.number[u]]:
+                    above[v].append(u)
+        self._span_with_f = {}
+        for v, subspaces in above.items():
+            if not subspaces:
+                continue
+            centred, K = columns.centred(v), self.f.shape[1]
+            self._span_with_f[v] = centred.T @ (self.mass[:, None] * self.f)
+            found = columns.by_block(centred, np.hstack([self.components[u] for u in subspaces]))
+            for i, u in enumerate(subspaces):
+                products[v, u] = found[:, :, i * K : (i + 1) * K]
+        return products

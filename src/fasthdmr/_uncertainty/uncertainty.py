@@ -1,0 +1,148 @@
+"""Confidence intervals of indices and standard errors of components, over samples of as many rows (see `influence`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fasthdmr._solve.decomposed import Decomposed
+from fasthdmr._spans.fit import SpanDictionary
+from fasthdmr._support.cached import cached_property
+from fasthdmr._support.sample import Sample
+from fasthdmr._support.subspaces import Subspace
+from fasthdmr._support.threads import one_blas_thread
+from fasthdmr._support.typing import Floats
+from fasthdmr._uncertainty.influence import NORMAL_95, Curve, Influence
+from fasthdmr._uncertainty.span_influence import SpanInfluence
+
+__all__ = ["NORMAL_95", "HalfWidths", "Uncertainty"]
+
+_MAX_VALUES = 500_000  # of components at rows, which keeps the time to a few seconds
+_MAX_VALUES_IN_SPANS = 2_000_000
+_MIN_ROWS = 1_000
+
+
+@dataclass(frozen=True, eq=False)
+class HalfWidths:
+    """Half-widths of 95 % confidence intervals: Sa, Sb, S of shape (C,) or (C, K), ST, R of shape (n,) or (n, K)."""
+
+    Sa: Floats
+    Sb: Floats
+    S: Floats
+    ST: Floats
+    R: Floats
+
+    def of_output(self, output: int) -> HalfWidths:
+        """Return those of one output."""
+        return HalfWidths(*(v if v.ndim == 1 else v[:, output] for v in vars(self).values()))
+
+
+@dataclass(frozen=True, eq=False)
+class Uncertainty:
+    """Confidence intervals of indices, and standard errors of components, worked out at first use.
+
+    Attributes
+    ----------
+    decomposition : Decomposition
+    sample : Sample
+    divisors : ndarray of shape (K,) or None
+        What the indices are divided by where that is taken as known, in units of the scale² of each output; None: the
+        variances of the outputs under the measure.
+    """
+
+    decomposition: Decomposed
+    sample: Sample
+    divisors: Floats | None
+
+    @cached_property
+    def half_widths(self) -> HalfWidths:
+        """The half-widths of all indices."""
+        one = self.decomposition.output_names is None
+        deviations, quantile = self._deviations()
+        factor = quantile / np.sqrt(self.sample.n_effective)
+        return HalfWidths(*(factor * (v[:, 0] if one else v) for v in deviations))
+
+    def _deviations(self) -> tuple[list[Floats], float]:
+        """Return the standard deviations of Sa, Sb, S, ST and R for one row, and their quantile for 95 %."""
+        sensitivity = self.decomposition.sensitivity
+        with one_blas_thread():
+            influence = self._influence()
+            n_outputs = len(self.decomposition.solutions)
+            indices = np.zeros((3, len(self.decomposition.subspaces), n_outputs))
+            shape = (len(self.decomposition.feature_names), n_outputs)
+            totals = np.zeros((len(influence.variance()[1]), *shape))
+            for c, u in enumerate(self.decomposition.subspaces):
+                S, Sa = self._indices(influence, u)
+                indices[:, c] = influence.deviation(np.stack([Sa, S - Sa, S], axis=1))
+                totals[:, list(u)] += S[:, None]
+            ST = sensitivity.ST.reshape(-1, n_outputs)
+            scale = ST.sum(axis=0)
+            scale = np.where(scale == 0, np.inf, scale)
+            relative = (totals - ST / scale * totals.sum(axis=1, keepdims=True)) / scale
+            found = [*indices, influence.deviation(totals), influence.deviation(relative)]
+        return found, influence.quantile
+
+    def standard_error(self, subspace: Subspace, values: Floats) -> Floats:
+        """Return the pointwise standard error of a component of one variable, (N,) or (N, K)."""
+        if values.ndim != 2 or values.shape[1] != 1:
+            raise ValueError(f"Expected values of shape (N,) or (N, 1), got {values.shape}.")
+        error: Floats = self._curve_deviation(subspace[0], values) / np.sqrt(self.sample.n_effective) * self._scale
+        return error[:, 0] if self.decomposition.output_names is None else error
+
+    def _curve_deviation(self, variable: int, values: Floats) -> Floats:
+        """Return the standard deviations for one row of a component at values, (N, 1): (N, K), in units of scales."""
+        return self._curves[variable].deviation(self.decomposition.columns_of(variable, values[:, 0]))
+
+    @property
+    def _scale(self) -> Floats:
+        """What outputs are divided by, (K,), so that their fourth powers are ordinary numbers."""
+        return np.array([s.scale for s in self.decomposition.solutions])
+
+    @cached_property
+    def _curves(self) -> dict[int, Curve]:
+        """How the components of one variable move, by variable."""
+        with one_blas_thread():
+            influence = self._influence()
+            return {u[0]: influence.curve(u) for u in self.decomposition.subspaces if len(u) == 1}
+
+    @property
+    def _in_spans(self) -> bool:
+        return isinstance(self.decomposition.dictionary, SpanDictionary)
+
+    def _rows(self) -> tuple[Floats, Floats, Floats | None]:
+        """Return rows of the sample, their weights, and the black box where it is known by its values."""
+        decomposition, sample = self.decomposition, self.sample
+        used = np.flatnonzero(sample.weights > 0)
+        count = len(used) * len(decomposition.subspaces) * len(decomposition.solutions)
+        largest = _MAX_VALUES_IN_SPANS if self._in_spans else _MAX_VALUES
+        used = used[:: max(1, min(count // largest, len(used) // _MIN_ROWS))]
+        values = None if sample.values is None else sample.values[used].reshape(len(used), -1)
+        return sample.rows[used], sample.weights[used], values
+
+    def _influence(self) -> Influence | SpanInfluence:
+        """Return the influence functions: large, so that they are not kept."""
+        decomposition = self.decomposition
+        rows, weights, values = self._rows()
+        if isinstance(decomposition.dictionary, SpanDictionary):
+            given = None if values is None else values / self._scale
+            return SpanInfluence(decomposition.dictionary, decomposition.solutions, rows, weights, given)
+        F, f = decomposition.evaluate(rows), decomposition.black_box(rows)
+        if decomposition.output_names is None:
+            F, f = F[:, :, None], f[:, None]
+        singles = [decomposition.columns_of(j, column) for j, column in enumerate(rows.T)]
+        return Influence(rows, weights, singles, decomposition.subspaces, F / self._scale, f / self._scale)
+
+    def _indices(self, influence: Influence | SpanInfluence, subspace: Subspace) -> tuple[Floats, Floats]:
+        """Return the derivatives of S and Sa, each (S, K) by rows or (B, K) by blocks."""
+        covariance, variance, by_covariance, by_variance = influence.inner_products(subspace)
+        V = self.divisors
+        if V is None:
+            V, by_total = influence.variance()
+            divisor = np.where(V == 0, 1, V)
+            by_covariance = by_covariance - covariance / divisor * by_total
+            by_variance = by_variance - variance / divisor * by_total
+        # The indices of a constant are 0, whatever the rows.
+        is_constant = np.array([s.is_constant for s in self.decomposition.solutions]) | (V == 0)
+        scale = np.where(is_constant, np.inf, V)
+        return by_covariance / scale, by_variance / scale

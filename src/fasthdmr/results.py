@@ -1,0 +1,8 @@
+"""What estimators return: components and their sum, indices, and explanations of single rows."""
+
+from fasthdmr._results.decomposition import Component, Decomposition
+from fasthdmr._results.explanation import Explanation
+from fasthdmr._results.fourier import FourierSeries
+from fasthdmr._results.sensitivity import Sensitivity
+
+__all__ = ["Component", "Decomposition", "Explanation", "FourierSeries", "Sensitivity"]
