@@ -1,7 +1,7 @@
 #include "kernels/kernels.hpp"
 #include "linalg/lapack.hpp"
-#include "support/progress.hpp"
 #include "pybind.hpp"
+#include "support/progress.hpp"
 
 #define FASTHDMR_TEXT_(a) #a
 #define FASTHDMR_TEXT(a) FASTHDMR_TEXT_(a)

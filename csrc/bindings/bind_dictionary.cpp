@@ -1,8 +1,8 @@
 #include <memory>
 
-#include "dictionary/tree_columns.hpp"
 #include "dictionary/background_layout.hpp"
 #include "dictionary/qr_pass.hpp"
+#include "dictionary/tree_columns.hpp"
 #include "released.hpp"
 #include "results.hpp"
 
@@ -31,8 +31,7 @@ struct Folds {
 py::array_t<double> to_array(const std::vector<Triangle>& triangles) {
     const index count = index(triangles.size()), p = triangles.front().columns(), item = sizeof(double);
     py::array_t<double> out({count, p, p}, {item * p * p, item, item * p});  // each one column-major
-    for (index k = 0; k < count; ++k)
-        std::copy_n(triangles[k].data(), p * p, out.mutable_data() + k * p * p);
+    for (index k = 0; k < count; ++k) std::copy_n(triangles[k].data(), p * p, out.mutable_data() + k * p * p);
     return out;
 }
 
@@ -92,7 +91,8 @@ py::array_t<double> triangle_of_rows(const py::array_t<double, py::array::f_styl
 
 // Merges triangles (k, p, p) into one (p, p).
 py::array_t<double> merge_triangles(const py::array_t<double>& stack) {
-    if (stack.ndim() != 3 || stack.shape(0) < 1 || stack.shape(1) != stack.shape(2)) throw Error("expected (k, p, p) triangles");
+    if (stack.ndim() != 3 || stack.shape(0) < 1 || stack.shape(1) != stack.shape(2))
+        throw Error("expected (k, p, p) triangles");
     const index count = stack.shape(0), p = stack.shape(1);
     std::vector<Triangle> parts;
     const auto values = stack.unchecked<3>();
@@ -132,13 +132,14 @@ void bind_dictionary(py::module_& m) {
         .def("add", &Drafts::add, py::arg("columns"))
         .def("finish", &Drafts::finish, py::call_guard<Released>());
     bind_class<TreeColumns>(m, "TreeColumns")
-        .def_static("_make",
-                    [](std::vector<std::shared_ptr<ForestColumns>> forests, int n_threads) {
-                        if (forests.empty()) throw Error("no forests");
-                        const Released released;
-                        return std::make_shared<TreeColumns>(std::move(forests), n_threads);
-                    },
-                    py::arg("forests"), py::arg("n_threads"))
+        .def_static(
+            "_make",
+            [](std::vector<std::shared_ptr<ForestColumns>> forests, int n_threads) {
+                if (forests.empty()) throw Error("no forests");
+                const Released released;
+                return std::make_shared<TreeColumns>(std::move(forests), n_threads);
+            },
+            py::arg("forests"), py::arg("n_threads"))
         .def_property_readonly("subspaces", [](const TreeColumns& t) { return to_list(t.subspaces()); })
         .def_property_readonly("column_subspace",
                                [](const TreeColumns& t) {
@@ -154,12 +155,12 @@ void bind_dictionary(py::module_& m) {
                                })
         .def_property_readonly("constants", [](const TreeColumns& t) { return to_array(t.constants()); })
         .def("triangles", &tree_triangles, py::arg("x"), py::kw_only(), py::arg("unit"),
-             py::arg("weight").noconvert().none(true), py::arg("y").noconvert().none(true), py::arg("fold").noconvert().none(true), py::arg("n_folds"),
-             py::arg("n_threads"))
+             py::arg("weight").noconvert().none(true), py::arg("y").noconvert().none(true),
+             py::arg("fold").noconvert().none(true), py::arg("n_folds"), py::arg("n_threads"))
         .def("evaluate", &evaluate_array<TreeColumns>, py::arg("x"), py::arg("begin").noconvert(),
              py::arg("column").noconvert(), py::arg("weight").noconvert(), py::arg("n_threads"));
-    m.def("array_triangle", &array_triangle, py::arg("columns"), py::kw_only(), py::arg("weight").noconvert().none(true),
-          py::arg("y").noconvert().none(true), py::arg("n_threads"));
+    m.def("array_triangle", &array_triangle, py::arg("columns"), py::kw_only(),
+          py::arg("weight").noconvert().none(true), py::arg("y").noconvert().none(true), py::arg("n_threads"));
     m.def("triangle", &triangle_of_rows, py::arg("rows").noconvert());
     m.def("merge_triangles", &merge_triangles, py::arg("triangles").noconvert());
 }

@@ -1,8 +1,8 @@
 #include <memory>
 
+#include "features/node_features.hpp"
 #include "features/tree_features.hpp"
 #include "forest/forest.hpp"
-#include "features/node_features.hpp"
 #include "pybind.hpp"
 #include "released.hpp"
 
@@ -19,12 +19,20 @@ std::shared_ptr<Forest> make_forest(index n_features, index n_outputs, const Int
     const index n_trees = tree_offsets.size() - 1, n_nodes = left.size();
     if (n_trees < 0) throw Error("tree_offsets must have n_trees + 1 values");
     if (value.ndim() != 2) throw Error("value must be two-dimensional");
-    const TreeArrays arrays{n_features, n_outputs, n_trees, n_nodes, value.shape(1),
+    const TreeArrays arrays{n_features,
+                            n_outputs,
+                            n_trees,
+                            n_nodes,
+                            value.shape(1),
                             vector(tree_offsets, n_trees + 1, "tree_offsets"),
-                            left.data(), vector(right, n_nodes, "right"), vector(feature, n_nodes, "feature"),
-                            vector(threshold, n_nodes, "threshold"), vector(missing_left, n_nodes, "missing_left"),
+                            left.data(),
+                            vector(right, n_nodes, "right"),
+                            vector(feature, n_nodes, "feature"),
+                            vector(threshold, n_nodes, "threshold"),
+                            vector(missing_left, n_nodes, "missing_left"),
                             vector(value, n_nodes * value.shape(1), "value"),
-                            vector(tree_output, n_trees, "tree_output"), vector(offset, n_outputs, "offset"),
+                            vector(tree_output, n_trees, "tree_output"),
+                            vector(offset, n_outputs, "offset"),
                             vector(weight, n_nodes, "weight")};
     const Released released;
     return std::make_shared<Forest>(arrays);
@@ -57,11 +65,11 @@ py::tuple get_state(const Forest& f) {
 }
 
 std::shared_ptr<Forest> set_state(const py::tuple& s) {
-    if (s.size() != 13 || s[0].cast<int>() != kStateVersion) throw Error("a forest pickled by another version of fasthdmr");
+    if (s.size() != 13 || s[0].cast<int>() != kStateVersion)
+        throw Error("a forest pickled by another version of fasthdmr");
     return make_forest(s[1].cast<index>(), s[2].cast<index>(), s[3].cast<Integers>(), s[4].cast<Integers>(),
                        s[5].cast<Integers>(), s[6].cast<Integers>(), s[7].cast<Doubles>(), s[8].cast<Bytes>(),
-                       s[9].cast<Doubles>(), s[10].cast<Integers>(), s[11].cast<Doubles>(),
-                       s[12].cast<Doubles>());
+                       s[9].cast<Doubles>(), s[10].cast<Integers>(), s[11].cast<Doubles>(), s[12].cast<Doubles>());
 }
 
 py::list groups(const Forest& forest) {
@@ -94,12 +102,13 @@ py::array_t<double> evaluate(const Evaluator& evaluator, const py::array& x, int
 template <class Kind>
 void bind_evaluator(py::module_& m, const char* name) {
     bind_class<Kind>(m, name)
-        .def_static("_make",
-                    [](std::shared_ptr<Forest> forest, int n_threads, std::uint64_t table_bytes) {
-                        const Released released;
-                        return std::make_shared<Kind>(std::move(forest), n_threads, table_bytes);
-                    },
-                    py::arg("forest"), py::arg("n_threads"), py::arg("table_bytes") = kTableBytes)
+        .def_static(
+            "_make",
+            [](std::shared_ptr<Forest> forest, int n_threads, std::uint64_t table_bytes) {
+                const Released released;
+                return std::make_shared<Kind>(std::move(forest), n_threads, table_bytes);
+            },
+            py::arg("forest"), py::arg("n_threads"), py::arg("table_bytes") = kTableBytes)
         .def_property_readonly("table_bytes", &Kind::table_bytes)
         .def(
             "evaluate",
@@ -122,16 +131,19 @@ void bind_forest(py::module_& m) {
         .def_property_readonly("n_features", &Forest::n_features)
         .def_property_readonly("n_outputs", &Forest::n_outputs)
         .def_property_readonly("offset", [](const Forest& f) { return to_array(f.offset()); })
-        .def("scaled",
-             [](const Forest& f, const Doubles& factors) {
-                 return std::make_shared<Forest>(f.scaled(vector(factors, f.n_trees() * f.n_outputs(), "factors")));
-             },
-             py::arg("factors").noconvert())
+        .def(
+            "scaled",
+            [](const Forest& f, const Doubles& factors) {
+                return std::make_shared<Forest>(f.scaled(vector(factors, f.n_trees() * f.n_outputs(), "factors")));
+            },
+            py::arg("factors").noconvert())
         .def_property_readonly("reach", [](const Forest& f) { return to_array(f.reach()); })
         .def("groups", &groups)
         .def(
             "touched",
-            [](const Forest& f, index order) { return to_list(without_gil([&] { return touched_subspaces(f, order); })); },
+            [](const Forest& f, index order) {
+                return to_list(without_gil([&] { return touched_subspaces(f, order); }));
+            },
             py::arg("order"))
         .def("node_groups", &node_groups);
     bind_state(forest, &get_state, &set_state);

@@ -17,8 +17,8 @@ std::vector<index> as_labels(const Integers& column_subspace) {
     return {column_subspace.data(), column_subspace.data() + column_subspace.size()};
 }
 
-py::dict top_down_arrays(const FortranDoubles& r, const std::vector<Subspace>& subspaces, const Integers& column_subspace,
-                         const Doubles& beta, double tolerance, int n_threads) {
+py::dict top_down_arrays(const FortranDoubles& r, const std::vector<Subspace>& subspaces,
+                         const Integers& column_subspace, const Doubles& beta, double tolerance, int n_threads) {
     const index p = size_of(r);
     const double *r_ = r.data(), *beta_ = vector(beta, p, "beta");
     const std::vector<index> labels = as_labels(column_subspace);
@@ -82,9 +82,11 @@ py::array_t<double> ridge(const FortranDoubles& columns, const Doubles& target, 
 void bind_hierarchy(py::module_& m) {
     m.def("least_squares", &least_squares, py::arg("triangle").noconvert(), py::arg("tolerance"));
     m.def("top_down", &top_down_arrays, py::arg("triangle").noconvert(), py::arg("subspaces"),
-          py::arg("column_subspace").noconvert(), py::arg("beta").noconvert(), py::arg("tolerance"), py::arg("n_threads"));
+          py::arg("column_subspace").noconvert(), py::arg("beta").noconvert(), py::arg("tolerance"),
+          py::arg("n_threads"));
     m.def("a_and_nu", &a_and_nu, py::arg("triangle").noconvert(), py::arg("subspaces"),
-          py::arg("column_subspace").noconvert(), py::arg("beta").noconvert(), py::arg("tolerance"), py::arg("n_threads"));
+          py::arg("column_subspace").noconvert(), py::arg("beta").noconvert(), py::arg("tolerance"),
+          py::arg("n_threads"));
     m.def("ridge", &ridge, py::arg("columns").noconvert(), py::arg("target").noconvert(), py::arg("penalties"),
           py::arg("tolerance"));
 }

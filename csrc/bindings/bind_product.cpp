@@ -64,31 +64,34 @@ void bind_product(py::module_& m) {
         .def_static("_make", &make_trees, py::arg("forests"), py::arg("output"), py::arg("factors"),
                     py::arg("marginals"))
         .def_property_readonly("mean", &ProductTrees::mean)
-        .def("total_variance",
-             [](const ProductTrees& trees, const std::vector<Subspace>& known, const std::vector<double>& variances,
-                int n_threads) { return total_variance(trees, known, variances, n_threads); },
-             py::arg("known"), py::arg("variances"), py::arg("n_threads"), py::call_guard<Released>());
+        .def(
+            "total_variance",
+            [](const ProductTrees& trees, const std::vector<Subspace>& known, const std::vector<double>& variances,
+               int n_threads) { return total_variance(trees, known, variances, n_threads); },
+            py::arg("known"), py::arg("variances"), py::arg("n_threads"), py::call_guard<Released>());
     bind_class<ProductComponents>(m, "ProductComponents")
-        .def_static("_make",
-                    [](const ProductTrees& trees, index order, const std::optional<std::vector<Subspace>>& chosen,
-                       int n_threads, std::uint64_t table_bytes) {
-                        const Released released;
-                        return std::make_shared<ProductComponents>(trees, order, chosen, table_bytes, n_threads);
-                    },
-                    py::arg("trees"), py::arg("order"), py::arg("chosen").none(true), py::arg("n_threads"),
-                    py::arg("table_bytes") = kProductTableBytes)
+        .def_static(
+            "_make",
+            [](const ProductTrees& trees, index order, const std::optional<std::vector<Subspace>>& chosen,
+               int n_threads, std::uint64_t table_bytes) {
+                const Released released;
+                return std::make_shared<ProductComponents>(trees, order, chosen, table_bytes, n_threads);
+            },
+            py::arg("trees"), py::arg("order"), py::arg("chosen").none(true), py::arg("n_threads"),
+            py::arg("table_bytes") = kProductTableBytes)
         .def_property_readonly("subspaces", [](const ProductComponents& c) { return to_list(c.subspaces()); })
         .def_property_readonly("tables", &ProductComponents::tables)
-        .def("variances",
-             [](const ProductComponents& c, int n_threads) {
-                 std::vector<double> variances;
-                 {
-                     const Released released;
-                     variances = c.variances(n_threads);
-                 }
-                 return to_array(variances);
-             },
-             py::arg("n_threads"))
+        .def(
+            "variances",
+            [](const ProductComponents& c, int n_threads) {
+                std::vector<double> variances;
+                {
+                    const Released released;
+                    variances = c.variances(n_threads);
+                }
+                return to_array(variances);
+            },
+            py::arg("n_threads"))
         .def("evaluate", &evaluate_array<ProductComponents>, py::arg("x"), py::arg("begin").noconvert(),
              py::arg("column").noconvert(), py::arg("weight").noconvert(), py::arg("n_threads"));
 }

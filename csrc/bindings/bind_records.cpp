@@ -50,8 +50,7 @@ public:
         for (Field& field : fields_) {
             field.room -= count;
             const bool fits = are_whole_ ? field.size == stride : field.offset + field.size <= stride;
-            if (field.room < 0 || field.offset < 0 || !fits)
-                throw Error("a field does not fit the records");
+            if (field.room < 0 || field.offset < 0 || !fits) throw Error("a field does not fit the records");
             const auto copy = field.size == 8 ? copy_field<8> : field.size == 1 ? copy_field<1> : copy_field<0>;
             field.out = copy(static_cast<const char*>(a.data()) + field.offset, count, stride, field.size, field.out);
         }
@@ -104,8 +103,8 @@ void copy_states(const py::list& trees, const std::vector<std::pair<index, py::a
         check_signals();
         std::vector<std::pair<py::array, py::array>> arrays;
         for (index k = begin; k < std::min(count, begin + few); ++k) {
-            const auto state =
-                py::reinterpret_steal<py::object>(PyObject_CallMethodNoArgs(py::handle(trees[k]).ptr(), getstate.ptr()));
+            const auto state = py::reinterpret_steal<py::object>(
+                PyObject_CallMethodNoArgs(py::handle(trees[k]).ptr(), getstate.ptr()));
             if (!state) throw py::error_already_set();
             const auto fields = py::cast<py::dict>(state);
             arrays.emplace_back(nodes.of(fields), leaves.of(fields));

@@ -1,11 +1,11 @@
 #include <memory>
 
 #include "linalg/cholesky.hpp"
-#include "support/parallel.hpp"
 #include "released.hpp"
 #include "results.hpp"
 #include "spans/evaluate.hpp"
 #include "spans/span_hierarchy.hpp"
+#include "support/parallel.hpp"
 
 namespace fasthdmr {
 
@@ -22,7 +22,8 @@ struct Gram {
     SpanGram blocks;
 };
 
-using GivenAxis = std::tuple<index, int, std::vector<double>, bool, std::pair<std::vector<double>, std::vector<double>>>;
+using GivenAxis =
+    std::tuple<index, int, std::vector<double>, bool, std::pair<std::vector<double>, std::vector<double>>>;
 
 std::shared_ptr<Spans> make_spans(const std::vector<GivenAxis>& axes, const std::vector<Subspace>& subspaces,
                                   const std::vector<std::vector<index>>& axes_of) {
@@ -131,8 +132,8 @@ py::tuple project(const Sums& sums, const Gram& gram, const py::array& x, const 
 // (all columns, outputs x m).
 py::array_t<double> solve_systems(const Sums& sums, const Gram& gram, const py::array& x,
                                   const std::optional<Doubles>& weight,
-                                  const std::vector<std::optional<py::array_t<double, py::array::f_style>>>& given, index m,
-                                  double ridge, int n_threads) {
+                                  const std::vector<std::optional<py::array_t<double, py::array::f_style>>>& given,
+                                  index m, double ridge, int n_threads) {
     const Table table = rows_for(x, *sums.spans);
     const double* w = optional_vector(weight, table.rows, "weight");
     if (given.size() != sums.sums.spans.size()) throw Error("every term needs right-hand sides, or none");
@@ -182,15 +183,14 @@ py::array_t<double> solve_positive(const Doubles& a, const py::array_t<double, p
         const Released released;
         Buffer<double> factor(a.data(), a.data() + n * n);
         solved = cholesky(factor.data(), n, n_threads);
-        if (solved)
-            parallel_for(b.shape(1), n_threads, [&](index k) { solve_factored(factor.data(), n, x + k * n); });
+        if (solved) parallel_for(b.shape(1), n_threads, [&](index k) { solve_factored(factor.data(), n, x + k * n); });
     }
     if (!solved) throw Error("the products of splines are not finite: rescale the variables");
     return out;
 }
 
-py::array_t<double> evaluate_spans(const Spans& spans, const py::array& x, const Integers& begin, const Integers& column,
-                                   const Doubles& weight, int n_threads) {
+py::array_t<double> evaluate_spans(const Spans& spans, const py::array& x, const Integers& begin,
+                                   const Integers& column, const Doubles& weight, int n_threads) {
     const Table table = as_table(x);
     if (table.columns < spans.n_features()) throw Error("x has fewer columns than the spans have variables");
     const Components components = as_components(begin, column, weight, spans.columns());
@@ -216,8 +216,8 @@ void bind_spans(py::module_& m) {
         .def("evaluate", &evaluate_spans, py::arg("x"), py::arg("begin").noconvert(), py::arg("column").noconvert(),
              py::arg("weight").noconvert(), py::arg("n_threads"));
     bind_class<Gram>(m, "SpanGram")
-        .def_static("_make", &make_gram, py::arg("sums"), py::arg("x"), py::arg("weight").none(true), py::arg("all_pairs"),
-             py::arg("n_threads"))
+        .def_static("_make", &make_gram, py::arg("sums"), py::arg("x"), py::arg("weight").none(true),
+                    py::arg("all_pairs"), py::arg("n_threads"))
         .def("covariance", &covariance, py::arg("spans"), py::arg("n_threads"));
     bind_class<Sums>(m, "TermSums")
         .def_property_readonly("output_with_columns",

@@ -22,8 +22,10 @@ using Bytes = py::array_t<std::uint8_t, py::array::c_style>;
 // A float32 or float64 matrix in any memory order, not copied.
 inline Table as_table(const py::array& a) {
     const bool is_float32 = py::isinstance<py::array_t<float>>(a);
-    if (!is_float32 && !py::isinstance<py::array_t<double>>(a)) throw py::type_error("expected a float32 or float64 array");
-    if (a.ndim() != 2) throw Error("expected a two-dimensional array, got " + std::to_string(a.ndim()) + " dimension(s)");
+    if (!is_float32 && !py::isinstance<py::array_t<double>>(a))
+        throw py::type_error("expected a float32 or float64 array");
+    if (a.ndim() != 2)
+        throw Error("expected a two-dimensional array, got " + std::to_string(a.ndim()) + " dimension(s)");
     return {static_cast<const char*>(a.data()), is_float32, a.shape(0), a.shape(1), a.strides(0), a.strides(1)};
 }
 
@@ -38,7 +40,8 @@ inline Table as_table(const py::array& a, index columns) {
 template <class Array>
 const typename Array::value_type* vector(const Array& a, index size, const char* name) {
     if (a.ndim() < 1 || a.size() != size)
-        throw Error(std::string(name) + " must have " + std::to_string(size) + " values, got " + std::to_string(a.size()));
+        throw Error(std::string(name) + " must have " + std::to_string(size) + " values, got " +
+                    std::to_string(a.size()));
     return a.data();
 }
 
@@ -74,7 +77,8 @@ py::classh<T> bind_class(py::module_& m, const char* name) {
 template <class T, class Get, class Set>
 void bind_state(py::classh<T>& bound, Get get, Set set) {
     bound.def("__getstate__", get);
-    bound.def("__reduce__", [get](const T& self) { return py::make_tuple(py::type::of<T>(), py::make_tuple(get(self))); });
+    bound.def("__reduce__",
+              [get](const T& self) { return py::make_tuple(py::type::of<T>(), py::make_tuple(get(self))); });
     bound.def_static("_make", [set](const py::tuple& state) {
         try {
             return set(state);
@@ -84,8 +88,12 @@ void bind_state(py::classh<T>& bound, Get get, Set set) {
     });
 }
 
-inline py::array_t<index> to_array(const std::vector<index>& v) { return py::array_t<index>(index(v.size()), v.data()); }
-inline py::array_t<double> to_array(const std::vector<double>& v) { return py::array_t<double>(index(v.size()), v.data()); }
+inline py::array_t<index> to_array(const std::vector<index>& v) {
+    return py::array_t<index>(index(v.size()), v.data());
+}
+inline py::array_t<double> to_array(const std::vector<double>& v) {
+    return py::array_t<double>(index(v.size()), v.data());
+}
 
 inline py::tuple to_tuple(const Subspace& u) {
     py::tuple result(u.size());

@@ -13,7 +13,8 @@ void acquire_and_check() {
 bool is_main_thread() {
     PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> main_thread;
     const py::object& function =
-        main_thread.call_once_and_store_result([] { return py::object(py::module_::import("threading").attr("main_thread")); })
+        main_thread
+            .call_once_and_store_result([] { return py::object(py::module_::import("threading").attr("main_thread")); })
             .get_stored();
     return function().attr("ident").cast<unsigned long>() == PyThread_get_thread_ident();
 }

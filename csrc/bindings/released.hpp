@@ -1,8 +1,8 @@
 // Long work without the GIL.
 #pragma once
 
-#include "support/interruption.hpp"
 #include "pybind.hpp"
+#include "support/interruption.hpp"
 
 namespace fasthdmr {
 

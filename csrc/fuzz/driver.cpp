@@ -49,7 +49,9 @@ int main(int argc, char** argv) {
         else return std::printf("fuzz_forest [FILE ...] [--seconds S] [--runs N] [--seed K]\n"), 2;
     }
     const auto start = std::chrono::steady_clock::now();
-    const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+    const auto elapsed = [&] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
     for (std::mt19937_64 random(seed); done < runs || elapsed() < seconds; ++done) {
         input.resize(random() % 4096);
         for (std::uint8_t& byte : input) byte = std::uint8_t(random());

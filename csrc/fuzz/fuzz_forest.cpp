@@ -4,11 +4,11 @@
 #include <cstdlib>
 
 #include "bytes.hpp"
-#include "dictionary/tree_columns.hpp"
-#include "features/tree_features.hpp"
 #include "dictionary/qr_pass.hpp"
-#include "features/node_features.hpp"
+#include "dictionary/tree_columns.hpp"
 #include "evaluated.hpp"
+#include "features/node_features.hpp"
+#include "features/tree_features.hpp"
 #include "harness.hpp"
 #include "trees.hpp"
 
@@ -57,12 +57,23 @@ void damage(Bytes& bytes, Trees& trees) {
     if (trees.left.empty()) return;
     const index m = bytes.below(index(trees.left.size())), wrong = bytes.below(300) - 20;
     switch (bytes.below(6)) {
-        case 0: trees.left[m] = wrong; break;
-        case 1: trees.right[m] = wrong; break;
-        case 2: trees.feature[m] = wrong; break;
-        case 3: trees.threshold[m] = kNan; break;
-        case 4: trees.tree_offsets[bytes.below(index(trees.tree_offsets.size()))] = wrong; break;
-        default: trees.tree_output[bytes.below(trees.n_trees())] = wrong;
+        case 0:
+            trees.left[m] = wrong;
+            break;
+        case 1:
+            trees.right[m] = wrong;
+            break;
+        case 2:
+            trees.feature[m] = wrong;
+            break;
+        case 3:
+            trees.threshold[m] = kNan;
+            break;
+        case 4:
+            trees.tree_offsets[bytes.below(index(trees.tree_offsets.size()))] = wrong;
+            break;
+        default:
+            trees.tree_output[bytes.below(trees.n_trees())] = wrong;
     }
 }
 

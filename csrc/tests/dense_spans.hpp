@@ -84,8 +84,11 @@ inline Matrix random_matrix(index rows, index columns, std::uint64_t seed) {
 // Terms known by their values, (rows, terms), each of one output; an output is the sum of its terms and a constant.
 class GivenTargets : public Targets {
 public:
-    GivenTargets(Matrix terms, std::vector<Subspace> subspaces, std::vector<index> output_of, std::vector<double> constants)
-        : terms_(std::move(terms)), subspaces_(std::move(subspaces)), output_of_(std::move(output_of)),
+    GivenTargets(Matrix terms, std::vector<Subspace> subspaces, std::vector<index> output_of,
+                 std::vector<double> constants)
+        : terms_(std::move(terms)),
+          subspaces_(std::move(subspaces)),
+          output_of_(std::move(output_of)),
           constants_(std::move(constants)) {}
     index outputs() const override { return index(constants_.size()); }
     index terms() const override { return terms_.columns; }
@@ -116,7 +119,8 @@ private:
 // Covariance of two columns in long double.
 inline double covariance(const double* a, const double* b, const std::vector<double>& weight) {
     long double total = 0, mean_a = 0, mean_b = 0, sum = 0;
-    for (std::size_t r = 0; r < weight.size(); ++r) total += weight[r], mean_a += weight[r] * static_cast<long double>(a[r]);
+    for (std::size_t r = 0; r < weight.size(); ++r)
+        total += weight[r], mean_a += weight[r] * static_cast<long double>(a[r]);
     for (std::size_t r = 0; r < weight.size(); ++r) mean_b += weight[r] * static_cast<long double>(b[r]);
     mean_a /= total, mean_b /= total;
     for (std::size_t r = 0; r < weight.size(); ++r) sum += weight[r] * (a[r] - mean_a) * (b[r] - mean_b);
@@ -136,8 +140,8 @@ inline Spans mixed_spans() {
 }
 
 // Each row of a's entries times those of b, as a matrix stored row-major.
-inline std::vector<double> products(const Matrix& a, index a_first, index a_columns, const Matrix& b, index b_first, index b_columns,
-                             const std::vector<double>& weight) {
+inline std::vector<double> products(const Matrix& a, index a_first, index a_columns, const Matrix& b, index b_first,
+                                    index b_columns, const std::vector<double>& weight) {
     std::vector<double> g;
     for (index i = 0; i < a_columns; ++i)
         for (index j = 0; j < b_columns; ++j) {

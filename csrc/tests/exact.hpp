@@ -3,9 +3,9 @@
 
 #include <cmath>
 
+#include "linalg/triangle.hpp"
 #include "matrix.hpp"
 #include "random.hpp"
-#include "linalg/triangle.hpp"
 
 namespace fasthdmr {
 

@@ -93,12 +93,12 @@ inline int run_all() {
 
 }  // namespace harness
 
-#define TEST(name)                                                       \
-    static void name();                                                  \
+#define TEST(name)                                                          \
+    static void name();                                                     \
     static const harness::Registration registration_of_##name(#name, name); \
     static void name()
-#define CHECK(condition) \
-    do                   \
+#define CHECK(condition)                                                 \
+    do                                                                   \
         if (!(condition)) harness::fail(__FILE__, __LINE__, #condition); \
     while (false)
 #define CHECK_CLOSE(actual, desired, tolerance) \

@@ -39,7 +39,8 @@ struct StoredTable {
 // Strides in bytes; negative ones start at the far end.
 template <class T>
 StoredTable store(const Matrix& x, index row_stride, index column_stride) {
-    const index down = std::max<index>(x.rows - 1, 0) * row_stride, across = std::max<index>(x.columns - 1, 0) * column_stride;
+    const index down = std::max<index>(x.rows - 1, 0) * row_stride,
+                across = std::max<index>(x.columns - 1, 0) * column_stride;
     const index start = std::max<index>(-down, 0) + std::max<index>(-across, 0);
     StoredTable stored{std::vector<char>(std::abs(down) + std::abs(across) + sizeof(T)), {}};
     for (index j = 0; j < x.columns; ++j)
@@ -47,7 +48,8 @@ StoredTable store(const Matrix& x, index row_stride, index column_stride) {
             const T value = T(x(i, j));
             std::memcpy(stored.bytes.data() + start + i * row_stride + j * column_stride, &value, sizeof value);
         }
-    stored.table = {stored.bytes.data() + start, sizeof(T) == sizeof(float), x.rows, x.columns, row_stride, column_stride};
+    stored.table = {
+        stored.bytes.data() + start, sizeof(T) == sizeof(float), x.rows, x.columns, row_stride, column_stride};
     return stored;
 }
 

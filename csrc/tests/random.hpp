@@ -14,7 +14,9 @@ public:
 
     std::uint64_t bits() { return engine_(); }
     index below(index n) { return index(engine_() % std::uint64_t(n)); }
-    double uniform(double low = 0.0, double high = 1.0) { return low + (high - low) * double(engine_() >> 11) * 0x1p-53; }
+    double uniform(double low = 0.0, double high = 1.0) {
+        return low + (high - low) * double(engine_() >> 11) * 0x1p-53;
+    }
     bool happens(double probability) { return uniform() < probability; }
     template <class T>
     const T& one_of(const std::vector<T>& values) {

@@ -124,8 +124,8 @@ void dsyrk(char*, char*, int* n, int* k, double*, double* a, int* lda, double*, 
 }
 
 // C <- alpha A B + C, with A or B turned, or none of them: the cases that the core needs, as below.
-void dgemm(char* turned_a, char* turned, int* m, int* n, int* k, double* alpha, double* a, int* lda, double* b, int* ldb,
-           double*, double* c, int* ldc) {
+void dgemm(char* turned_a, char* turned, int* m, int* n, int* k, double* alpha, double* a, int* lda, double* b,
+           int* ldb, double*, double* c, int* ldc) {
     for (int j = 0; j < *n; ++j)
         for (int i = 0; i < *m; ++i) {
             long double sum = c[j * *ldc + i];

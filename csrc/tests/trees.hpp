@@ -27,7 +27,8 @@ inline TreeNode leaf(std::vector<double> value) {
     return node;
 }
 
-inline TreeNode split(std::int64_t feature, double threshold, std::int64_t left, std::int64_t right, bool missing_left = false) {
+inline TreeNode split(std::int64_t feature, double threshold, std::int64_t left, std::int64_t right,
+                      bool missing_left = false) {
     return {left, right, feature, threshold, missing_left, {}};
 }
 
@@ -58,8 +59,9 @@ struct Trees {
     }
 
     TreeArrays arrays() const {
-        return {n_features, n_outputs, n_trees(), index(left.size()), width, tree_offsets.data(), left.data(), right.data(),
-                feature.data(), threshold.data(), missing_left.data(), value.data(), tree_output.data(), offset.data()};
+        return {n_features,          n_outputs,    n_trees(),          index(left.size()), width,
+                tree_offsets.data(), left.data(),  right.data(),       feature.data(),     threshold.data(),
+                missing_left.data(), value.data(), tree_output.data(), offset.data()};
     }
     Forest forest() const { return Forest(arrays()); }
     index n_trees() const { return index(tree_output.size()); }
@@ -91,12 +93,13 @@ inline std::vector<double> awkward_values() {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     constexpr float float_infinity = std::numeric_limits<float>::infinity();
     std::vector<double> values;
-    for (const double v : {0.0, 1e-320, 1e-46, double(std::numeric_limits<float>::denorm_min()), 1e-40, 0.1, double(0.1f),
-                           1.0 / 3.0, 1.0, 16777217.0, double(std::numeric_limits<float>::max()), 1e300, infinity})
+    for (const double v :
+         {0.0, 1e-320, 1e-46, double(std::numeric_limits<float>::denorm_min()), 1e-40, 0.1, double(0.1f), 1.0 / 3.0,
+          1.0, 16777217.0, double(std::numeric_limits<float>::max()), 1e300, infinity})
         for (const double s : {-v, v})
-            for (const double w : {s, std::nextafter(s, infinity), std::nextafter(s, -infinity),
-                                   double(std::nextafter(float(s), float_infinity)),
-                                   double(std::nextafter(float(s), -float_infinity))})
+            for (const double w :
+                 {s, std::nextafter(s, infinity), std::nextafter(s, -infinity),
+                  double(std::nextafter(float(s), float_infinity)), double(std::nextafter(float(s), -float_infinity))})
                 values.push_back(w);
     return values;
 }

@@ -22,8 +22,7 @@ void Drafts::add(std::shared_ptr<ForestColumns> columns) {
         thread_ = std::thread([this] { work(); });
     } catch (const std::system_error&) {
         // A machine that refuses another thread, or the memory for it, is no reason to fail: they are drafted later.
-    } catch (const std::bad_alloc&) {
-    }
+    } catch (const std::bad_alloc&) {}
 }
 
 void Drafts::work() {

@@ -2,7 +2,8 @@
 
 namespace fasthdmr {
 
-ArrayDictionary::ArrayDictionary(const Table& columns, std::vector<Subspace> subspaces, std::vector<index> column_subspace)
+ArrayDictionary::ArrayDictionary(const Table& columns, std::vector<Subspace> subspaces,
+                                 std::vector<index> column_subspace)
     : table_(columns) {
     if (index(column_subspace.size()) != columns.columns) throw Error("every column needs a subspace");
     subspaces_ = std::move(subspaces);

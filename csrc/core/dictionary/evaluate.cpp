@@ -13,7 +13,8 @@ constexpr index kComponentsAPoll = 16;  // some take less time than a poll
 }  // namespace
 
 void evaluate(const BlockColumns& columns, const Table& x, const Components& components, double* out, int n_threads) {
-    if (x.columns != columns.n_features()) throw Error("x has another number of columns than the forests have features");
+    if (x.columns != columns.n_features())
+        throw Error("x has another number of columns than the forests have features");
     // Only the columns that some component uses, each computed once a block.
     std::vector<index> used(components.column.begin(), components.column.end());
     std::sort(used.begin(), used.end());
@@ -29,10 +30,8 @@ void evaluate(const BlockColumns& columns, const Table& x, const Components& com
         std::vector<double*> places(columns.count(), nullptr);
         for (index k = 0; k < index(used.size()); ++k) {
             double* feature = features.data() + k * kBlockRows;
-            if (used[k] == 0)
-                std::fill_n(feature, n, 1.0);
-            else
-                places[used[k] - 1] = feature;
+            if (used[k] == 0) std::fill_n(feature, n, 1.0);
+            else places[used[k] - 1] = feature;
         }
         columns.fill(block, places.data());
         for (index c = 0; c < components.count(); ++c) {
@@ -40,7 +39,8 @@ void evaluate(const BlockColumns& columns, const Table& x, const Components& com
             double* sum = out + c * x.rows + begin;
             std::fill(sum, sum + n, 0.0);
             for (index e = components.begin[c]; e < components.begin[c + 1]; ++e)
-                kernels().add_scaled(components.weight[e], features.data() + slot[components.column[e]] * kBlockRows, n, sum);
+                kernels().add_scaled(components.weight[e], features.data() + slot[components.column[e]] * kBlockRows, n,
+                                     sum);
         }
     });
 }

@@ -61,7 +61,8 @@ TreeColumns::TreeColumns(std::vector<std::shared_ptr<ForestColumns>> forests, in
     : forests_(std::move(forests)), column_of_(forests_.size()) {
     std::vector<ForestColumns*> each;
     for (const auto& columns : forests_) {
-        if (columns->forest().n_features() != n_features()) throw Error("the forests have different numbers of features");
+        if (columns->forest().n_features() != n_features())
+            throw Error("the forests have different numbers of features");
         each.push_back(columns.get());
     }
     lay_out(each, kTableBytes, n_threads);
@@ -99,7 +100,8 @@ void TreeColumns::fill(const InputBlock& block, double* const* out) const {
 }
 
 TreeDictionary::TreeDictionary(const TreeColumns& columns, const Table& x) : trees_(columns), x_(x) {
-    if (x.columns != columns.n_features()) throw Error("x has another number of columns than the forests have features");
+    if (x.columns != columns.n_features())
+        throw Error("x has another number of columns than the forests have features");
     subspaces_ = columns.subspaces();
     for (const auto& column : columns.columns()) column_subspace_.push_back(column.subspace);
 }

@@ -18,7 +18,8 @@ enum class Sorting { by_tree, by_node };
 // to the trees of few variables where these are apart.
 class ForestColumns {
 public:
-    ForestColumns(std::shared_ptr<const Forest> forest, index output, Sorting sorting, TreeChoice which = TreeChoice::all);
+    ForestColumns(std::shared_ptr<const Forest> forest, index output, Sorting sorting,
+                  TreeChoice which = TreeChoice::all);
     // To be laid out before they can be filled (column_sums.hpp). A draft needs no other forest: it may be made before
     // the others are there, and is not made twice. A draft that fails leaves nothing; asking for its offers uses it up.
     void draft(int n_threads);

@@ -11,8 +11,8 @@ constexpr double kRows = 20000.0;
 
 // Nanoseconds, as `python -m bench tables` measures them with AVX-512; other sets have the same, so that all choose the
 // same tables and give the same bits.
-constexpr double kWalk = 0.17, kDeepWalk = 3.0;            // a tree and row
-constexpr double kPlace = 0.4;                             // an axis and row
+constexpr double kWalk = 0.17, kDeepWalk = 3.0;  // a tree and row
+constexpr double kPlace = 0.4;                   // an axis and row
 constexpr double kBuildCell = 1.2, kBuildBox = 25.0;
 
 double cell_time(std::uint64_t bytes) { return bytes < (32 << 10) ? 0.5 : bytes < (1 << 20) ? 0.9 : 2.5; }
@@ -76,10 +76,8 @@ void choose_tables(const std::vector<TableOffers*>& offers, std::uint64_t most_b
         offer->is_chosen = true;
     }
     parallel_for(index(all.size()), n_threads, [&](index k) {
-        if (all[k].is_chosen)
-            all[k].tables.fill(all[k].candidate.boxes);
-        else
-            all[k].tables = Tables();
+        if (all[k].is_chosen) all[k].tables.fill(all[k].candidate.boxes);
+        else all[k].tables = Tables();
     });
 }
 

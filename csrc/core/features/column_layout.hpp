@@ -3,9 +3,9 @@
 
 #include <vector>
 
+#include "features/lookup_tables.hpp"
 #include "features/shallow_trees.hpp"
 #include "support/parallel.hpp"
-#include "features/lookup_tables.hpp"
 
 namespace fasthdmr {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "support/interruption.hpp"
 #include "kernels/kernels.hpp"
+#include "support/interruption.hpp"
 
 namespace fasthdmr {
 

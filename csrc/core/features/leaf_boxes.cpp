@@ -33,10 +33,8 @@ bool cut(const Forest& forest, const Thresholds& thresholds, index tree, const P
     for (int right = 0; right < 2; ++right) {
         children[right] = {node.left + right, box};
         Box::Side& side = children[right].box.side[s];
-        if (right)
-            side.low = std::max(side.low, split);
-        else
-            side.high = std::min(side.high, split);
+        if (right) side.low = std::max(side.low, split);
+        else side.high = std::min(side.high, split);
         side.missing &= missing_left != bool(right);
     }
     return true;
@@ -67,12 +65,9 @@ void append_nodes_of_pairs(const Forest& forest, index tree, std::vector<std::in
         stack.pop_back();
         if (Forest::is_leaf(all, path.node)) continue;
         const std::int32_t variable = all[path.node].feature;
-        if (path.a < 0)
-            path.a = variable;
-        else if (variable != path.a && path.b < 0)
-            path.b = variable;
-        else if (variable != path.a && variable != path.b)
-            continue;
+        if (path.a < 0) path.a = variable;
+        else if (variable != path.a && path.b < 0) path.b = variable;
+        else if (variable != path.a && variable != path.b) continue;
         nodes.push_back(std::int32_t(forest.tree_begin(tree) + path.node));
         for (const int right : {1, 0}) stack.push_back({all[path.node].left + right, path.a, path.b});
         if (index(nodes.size() - before) > kMostSplits) return nodes.resize(before);
@@ -91,10 +86,8 @@ std::vector<std::int32_t> nodes_to_rank(const Forest& forest, const std::vector<
     std::vector<std::int32_t> nodes;
     for (const index t : trees) {
         poll();
-        if (forest.depth(t) > kShallowDepth)
-            append_nodes_of_pairs(forest, t, nodes);
-        else
-            append_inner_nodes(forest, t, nodes);
+        if (forest.depth(t) > kShallowDepth) append_nodes_of_pairs(forest, t, nodes);
+        else append_inner_nodes(forest, t, nodes);
     }
     return nodes;
 }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "support/interruption.hpp"
 #include "kernels/kernels.hpp"
+#include "support/interruption.hpp"
 
 namespace fasthdmr {
 
@@ -55,7 +55,7 @@ void Tables::fill(const std::vector<Box>& boxes) {
         std::int32_t begin, end;
     };
     // The stretches of an axis that a box covers: its ranks, and the place of missing values.
-    const auto ranges = [&](std::int32_t axis, const Box& box, Range (&out)[2]) {
+    const auto ranges = [&](std::int32_t axis, const Box& box, Range(&out)[2]) {
         if (axis < 0) return out[0] = {0, 1}, 1;
         const std::vector<std::int32_t>& places = axes_[axis].places;
         const std::int32_t missing = places.back();

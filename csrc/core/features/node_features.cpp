@@ -74,10 +74,8 @@ void NodeSums::append_walks(const Forest& forest, index t) {
         std::vector<std::int32_t> nodes;
         std::copy_if(walked.begin(), walked.end(), std::back_inserter(nodes),
                      [&](std::int32_t m) { return below[m] == group; });
-        if (nodes.size() > most_paths)
-            append_top(forest, t, group);
-        else
-            append_paths(forest, t, group, nodes);
+        if (nodes.size() > most_paths) append_top(forest, t, group);
+        else append_paths(forest, t, group, nodes);
     }
 }
 
@@ -174,8 +172,7 @@ void NodeSums::walk_deep(const Forest& forest, index t, const InputBlock& block,
                 const float x = block.row(begin + r)[node.feature * kBlockRows];
                 if constexpr (Missing)
                     at[r] = Forest::is_leaf(tree, m) ? m : node.left + goes_right(node, missing_left[m], x);
-                else
-                    at[r] = node.left + (x > node.threshold);
+                else at[r] = node.left + (x > node.threshold);
                 moved |= at[r] != m;
             }
         }

@@ -13,7 +13,8 @@ namespace fasthdmr {
 class NodeSums {
 public:
     // To be laid out (column_sums.hpp) before it can add; the forest has to live so long.
-    NodeSums(const Forest& forest, index output, TreeChoice which = TreeChoice::all) : draft_(new Draft{forest, output, which, {}, {}}) {}
+    NodeSums(const Forest& forest, index output, TreeChoice which = TreeChoice::all)
+        : draft_(new Draft{forest, output, which, {}, {}}) {}
     void draft(int n_threads);
     TableOffers& offers() { return draft_->offers; }
     void finish(int n_threads);
@@ -45,7 +46,7 @@ private:
     index value_column_ = 0;
     double constant_ = 0.0;
     Thresholds thresholds_;
-    std::vector<ColumnSum> columns_;  // of shallow trees the tops, with what they add to a subspace
+    std::vector<ColumnSum> columns_;        // of shallow trees the tops, with what they add to a subspace
     std::vector<index> boxed_deep_, deep_;  // deep trees that tables stand in for, and those that they do not
 };
 

@@ -97,8 +97,7 @@ void CodedTrees::append_path(const Forest& forest, const Thresholds& thresholds,
         pair.missing |= std::uint8_t((missing_goes_right == to_the_right) << m);
     }
     for (int k = 0; k < 2; ++k)
-        if (first == 0)
-            pair.value[3 * k + 3] = values[k];
+        if (first == 0) pair.value[3 * k + 3] = values[k];
         else
             for (int i = 0; i < 3; ++i) pair.value[3 * i + k + 1] = pair.value[3 * i] + values[k];
 }

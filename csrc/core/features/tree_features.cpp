@@ -55,8 +55,7 @@ void TreeSums::draft(int n_threads) {
             poll();
             if (append_leaf_boxes(forest, thresholds_, t, value_column, candidates[c].boxes))
                 ++(forest.depth(t) > kShallowDepth ? candidates[c].deep_walks : candidates[c].walks);
-            else
-                draft_->unboxed[c].push_back(t);
+            else draft_->unboxed[c].push_back(t);
         }
     });
     draft_->offers = offer_tables(thresholds_, std::move(candidates), n_threads);
@@ -71,8 +70,7 @@ void TreeSums::finish(int n_threads) {
         const index value_column = forest.value_column(columns[c].output);
         columns_[c].tables = std::move(draft->offers.tables[c]);
         for (const index t : columns_[c].tables.count() > 0 ? draft->unboxed[c] : columns[c].trees) {
-            if (forest.depth(t) > kShallowDepth || !can_be_coded(forest, thresholds_, t))
-                deep[c].push_back(t);
+            if (forest.depth(t) > kShallowDepth || !can_be_coded(forest, thresholds_, t)) deep[c].push_back(t);
             else
                 columns_[c].walked.append(forest, thresholds_, t, forest.depth(t), forest.values(t) + value_column,
                                           forest.width());

@@ -28,7 +28,8 @@ Forest::Forest(const TreeArrays& a) : n_features_(a.n_features), n_outputs_(a.n_
     if (a.n_features > kMostFeatures) throw Error("too many features: " + std::to_string(a.n_features));
     if (a.width != 1 && a.width != a.n_outputs) throw Error("leaf values must have 1 or n_outputs columns");
     if (a.n_nodes > kMostNodes) throw Error("too many nodes: " + std::to_string(a.n_nodes));
-    if (a.tree_offsets[0] != 0 || a.tree_offsets[a.n_trees] != a.n_nodes) throw Error("tree offsets must span the nodes");
+    if (a.tree_offsets[0] != 0 || a.tree_offsets[a.n_trees] != a.n_nodes)
+        throw Error("tree offsets must span the nodes");
     for (index t = 0; t < a.n_trees; ++t)
         if (a.tree_offsets[t] >= a.tree_offsets[t + 1] || a.tree_offsets[t + 1] > a.n_nodes)
             throw Error("tree " + std::to_string(t) + ": no nodes");
@@ -126,7 +127,8 @@ Forest Forest::scaled(const double* factors) const {
     for (index t = 0; t < n_trees(); ++t)
         for (index m = 0; m < tree_size(t); ++m)
             for (index c = 0; c < width_; ++c)
-                result.values_[(tree_begin_[t] + m) * width_ + c] *= factors[t * n_outputs_ + (width_ > 1 ? c : tree_output_[t])];
+                result.values_[(tree_begin_[t] + m) * width_ + c] *=
+                    factors[t * n_outputs_ + (width_ > 1 ? c : tree_output_[t])];
     return result;
 }
 

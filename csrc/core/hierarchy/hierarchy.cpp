@@ -22,7 +22,8 @@ std::vector<index> lower_columns(const Measure& m, index s) {
 }
 
 // Sum of columns of R times coefficients.
-void combine(const Measure& m, const std::vector<index>& columns, const std::vector<double>& weights, std::vector<double>& out) {
+void combine(const Measure& m, const std::vector<index>& columns, const std::vector<double>& weights,
+             std::vector<double>& out) {
     std::fill(out.begin(), out.end(), 0.0);
     for (std::size_t k = 0; k < columns.size(); ++k)
         for (index i = 0; i <= columns[k]; ++i) out[i] += weights[k] * m.r[columns[k] * m.p + i];
@@ -48,7 +49,8 @@ Purified purify(const Measure& m, index s, const double* coefficients) {
     return result;
 }
 
-void append(Components& all, double constant, const Purified& purified, index begin, index end, const double* coefficients) {
+void append(Components& all, double constant, const Purified& purified, index begin, index end,
+            const double* coefficients) {
     all.column.push_back(0);
     all.weight.push_back(constant);
     for (std::size_t k = 0; k < purified.lower.size(); ++k) {
@@ -64,11 +66,12 @@ void append(Components& all, double constant, const Purified& purified, index be
 
 }  // namespace
 
-Measure make_measure(const double* r, index p, std::vector<Subspace> subspaces, const std::vector<index>& column_subspace,
-                     double tolerance) {
+Measure make_measure(const double* r, index p, std::vector<Subspace> subspaces,
+                     const std::vector<index>& column_subspace, double tolerance) {
     Measure m{r, p, std::move(subspaces), {1}, LeastSquares(r, p, tolerance)};
     const index n_subspaces = index(m.subspaces.size());
-    if (index(column_subspace.size()) != p - 1) throw Error("the triangle must have one column more than the dictionary");
+    if (index(column_subspace.size()) != p - 1)
+        throw Error("the triangle must have one column more than the dictionary");
     for (index s = 0; s + 1 < n_subspaces; ++s)
         if (!precedes(m.subspaces[s], m.subspaces[s + 1])) throw Error("subspaces must be in order");
     index j = 0;

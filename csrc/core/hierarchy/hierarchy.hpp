@@ -20,15 +20,15 @@ struct Measure {
 };
 
 // The tolerance is relative, for numerical ranks.
-Measure make_measure(const double* r, index p, std::vector<Subspace> subspaces, const std::vector<index>& column_subspace,
-                     double tolerance);
+Measure make_measure(const double* r, index p, std::vector<Subspace> subspaces,
+                     const std::vector<index>& column_subspace, double tolerance);
 
 struct Decomposition {
-    double constant;                // f_0
-    Components components;          // one a subspace
-    std::vector<double> variance;   // Var(f_u)
-    std::vector<double> covariance; // Cov(f_u, f)
-    double total;                   // Var(f)
+    double constant;                 // f_0
+    Components components;           // one a subspace
+    std::vector<double> variance;    // Var(f_u)
+    std::vector<double> covariance;  // Cov(f_u, f)
+    double total;                    // Var(f)
 };
 
 // Top-down form: f = beta[0] + B beta[1:]; every f_u is orthogonal to the columns of all proper subsets of u.

@@ -100,8 +100,9 @@ void walk_codes(const Forest& forest, index t, const WeightedRows& rows, const F
     std::vector<std::int32_t> items;
     for (std::int32_t code = 0; code < kCodes; ++code)
         if (weight[code] != 0.0) items.push_back(code);
-    walk(tree, free, items, weight, [&](std::int32_t m, std::int32_t code) { return (code >> bit_of[m] & 1) != 0; },
-         shares);
+    walk(
+        tree, free, items, weight, [&](std::int32_t m, std::int32_t code) { return (code >> bit_of[m] & 1) != 0; },
+        shares);
 }
 
 void walk_rows(const Forest& forest, index t, const WeightedRows& rows, const FreeSets& free,
@@ -110,11 +111,12 @@ void walk_rows(const Forest& forest, index t, const WeightedRows& rows, const Fr
     const std::uint8_t* missing_left = forest.missing_left(t);
     std::vector<std::int32_t> items(rows.count);
     for (index r = 0; r < rows.count; ++r) items[r] = std::int32_t(r);
-    walk(tree, free, items, rows.weight.data(),
-         [&](std::int32_t m, std::int32_t r) {
-             return goes_right(tree[m], missing_left[m], rows.column(tree[m].feature)[r]);
-         },
-         shares);
+    walk(
+        tree, free, items, rows.weight.data(),
+        [&](std::int32_t m, std::int32_t r) {
+            return goes_right(tree[m], missing_left[m], rows.column(tree[m].feature)[r]);
+        },
+        shares);
 }
 
 }  // namespace

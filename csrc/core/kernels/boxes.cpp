@@ -35,7 +35,7 @@ void add_covariances(const SideWeights* sides, index n_sides, const double* valu
             const SideWeights side = sides[s];
             const double low = side.low[a], high = side.high[a], probability = side.probability[a];
             const double *lows = side.low + b, *highs = side.high + b, *others = side.probability + b;
-            const double *missing = side.missing + b;
+            const double* missing = side.missing + b;
             const bool has_missing = side.missing[a] != 0.0;
             for (index k = 0; k < n; ++k) {
                 const double from = lows[k] > low ? lows[k] : low, to = highs[k] < high ? highs[k] : high;

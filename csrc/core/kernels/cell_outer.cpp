@@ -17,7 +17,8 @@ constexpr int kMost = 64;     // 4^kMostFactors
 
 // The tensor products of the factors at some rows, times their weights.
 template <int Factors>
-inline void expand(const double* const* axes, const double* weight, const std::int32_t* rows, index count, double* out) {
+inline void expand(const double* const* axes, const double* weight, const std::int32_t* rows, index count,
+                   double* out) {
     constexpr int size = Factors == 1 ? 4 : Factors == 2 ? 16 : 64;
     for (index r = 0; r < count; ++r, out += size) {
         const double scale = weight ? weight[rows[r]] : 1.0;

@@ -10,8 +10,19 @@ namespace fasthdmr {
 namespace set = FASTHDMR_ISA;
 
 extern const Kernels FASTHDMR_CONCAT(kernels_, FASTHDMR_ISA);
-const Kernels FASTHDMR_CONCAT(kernels_, FASTHDMR_ISA) = {
-    FASTHDMR_STRING(FASTHDMR_ISA), set::load, set::rank, set::encode, set::add_coded, set::add_paths, set::take,
-    set::add_cells, set::find_leaves, set::add_scaled, set::add_products, set::add_cell, set::add_box, set::add_covariances};
+const Kernels FASTHDMR_CONCAT(kernels_, FASTHDMR_ISA) = {FASTHDMR_STRING(FASTHDMR_ISA),
+                                                         set::load,
+                                                         set::rank,
+                                                         set::encode,
+                                                         set::add_coded,
+                                                         set::add_paths,
+                                                         set::take,
+                                                         set::add_cells,
+                                                         set::find_leaves,
+                                                         set::add_scaled,
+                                                         set::add_products,
+                                                         set::add_cell,
+                                                         set::add_box,
+                                                         set::add_covariances};
 
 }  // namespace fasthdmr

@@ -22,8 +22,8 @@ void load_from(index first, const char* data, index stride, index rows, float* o
 #if defined(__AVX512F__)
 
 index gather(const char* data, index stride, index rows, float* out) {
-    const __m512i offsets = _mm512_set_epi64(7 * stride, 6 * stride, 5 * stride, 4 * stride, 3 * stride, 2 * stride,
-                                             stride, 0);
+    const __m512i offsets =
+        _mm512_set_epi64(7 * stride, 6 * stride, 5 * stride, 4 * stride, 3 * stride, 2 * stride, stride, 0);
     index r = 0;
     for (; r + 8 <= rows; r += 8)
         _mm256_storeu_ps(out + r, _mm512_cvtpd_ps(_mm512_i64gather_pd(offsets, data + r * stride, 1)));
@@ -35,7 +35,7 @@ struct FirstSteps {
     static constexpr int most = 5;
     int count = 0;
     std::int32_t half[most];
-    std::int32_t left;  // how many thresholds a search of the rest has to choose from
+    std::int32_t left;   // how many thresholds a search of the rest has to choose from
     __m512 probe[most];  // by the outcomes so far, read as a binary number
 
     FirstSteps(const float* thresholds, std::int32_t n) : left(n) {

@@ -24,7 +24,7 @@ constexpr int kShallowDepth = 3;
 struct alignas(64) CodedTree {
     double leaf[8];
     std::int32_t variable[7];
-    std::int32_t code[7];  // a value of a higher code goes right; twice the same 16 bits
+    std::int32_t code[7];       // a value of a higher code goes right; twice the same 16 bits
     std::uint8_t missing_left;  // a bit a node
 };
 

@@ -4,13 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/kernels.hpp"
 #include "linalg/cholesky.hpp"
 #include "linalg/cholesky_qr.hpp"
 #include "linalg/dot.hpp"
-#include "support/interruption.hpp"
-#include "kernels/kernels.hpp"
 #include "linalg/lapack.hpp"
 #include "linalg/short_calls.hpp"
+#include "support/interruption.hpp"
 
 namespace fasthdmr {
 
@@ -124,7 +124,8 @@ void Elimination::add(double sign, double* block, index rows, index leading) con
 
 void Elimination::add_few(double sign, double* block, index rows, index leading) const {
     for (const Multiple& multiple : few_)
-        kernels().add_scaled(sign * multiple.factor, block + multiple.from * leading, rows, block + multiple.to * leading);
+        kernels().add_scaled(sign * multiple.factor, block + multiple.from * leading, rows,
+                             block + multiple.to * leading);
 }
 
 void Elimination::add_many(double sign, double* block, index rows, index leading) const {

@@ -9,8 +9,8 @@ struct Lapack {
     void (*dtpqrt)(int* m, int* n, int* l, int* nb, double* a, int* lda, double* b, int* ldb, double* t, int* ldt,
                    double* work, int* info);
     // Some steps of pivoted QR.
-    void (*dlaqps)(int* m, int* n, int* offset, int* nb, int* kb, double* a, int* lda, int* jpvt, double* tau, double* vn1,
-                   double* vn2, double* auxv, double* f, int* ldf);
+    void (*dlaqps)(int* m, int* n, int* offset, int* nb, int* kb, double* a, int* lda, int* jpvt, double* tau,
+                   double* vn1, double* vn2, double* auxv, double* f, int* ldf);
     // Cholesky factor, and the solution with it.
     void (*dpotrf)(char* uplo, int* n, double* a, int* lda, int* info);
     // The reciprocal of the condition of what dpotrf has factored.

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "linalg/dot.hpp"
-#include "support/interruption.hpp"
 #include "linalg/lapack.hpp"
 #include "linalg/triangle.hpp"
+#include "support/interruption.hpp"
 
 namespace fasthdmr {
 
@@ -99,10 +99,12 @@ PivotedQr::PivotedQr(Buffer<double> a, index rows, index columns)
     Buffer<double> work(kPanel * columns);
     for (index j = 0; j < index(factors_.size());) {
         poll();
-        int m = int(rows), n = int(columns - j), done = int(j), width = int(std::min(kPanel, index(factors_.size()) - j));
+        int m = int(rows), n = int(columns - j), done = int(j),
+            width = int(std::min(kPanel, index(factors_.size()) - j));
         int factored = 0;
         lapack().dlaqps(&m, &n, &done, &width, &factored, a_.data() + j * rows, &m, pivots_.data() + j,
-                        factors_.data() + j, norms.data() + j, first_norms.data() + j, products.data(), work.data(), &n);
+                        factors_.data() + j, norms.data() + j, first_norms.data() + j, products.data(), work.data(),
+                        &n);
         j += factored;
     }
 }

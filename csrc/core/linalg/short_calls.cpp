@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "support/interruption.hpp"
 #include "linalg/lapack.hpp"
+#include "support/interruption.hpp"
 
 namespace fasthdmr {
 
@@ -44,7 +44,8 @@ void add_gram(const double* given, index rows, index columns, index leading, dou
     }
 }
 
-void solve_triangle(char uplo, char transposed, const double* triangle, index n, index leading, double* b, index count) {
+void solve_triangle(char uplo, char transposed, const double* triangle, index n, index leading, double* b,
+                    index count) {
     char left = 'L', no = 'N';
     int size = int(n), ld = int(leading);
     double one = 1.0;

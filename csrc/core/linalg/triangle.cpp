@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "support/interruption.hpp"
 #include "linalg/lapack.hpp"
 #include "linalg/short_calls.hpp"
+#include "support/interruption.hpp"
 
 namespace fasthdmr {
 

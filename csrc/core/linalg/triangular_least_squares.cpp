@@ -6,9 +6,9 @@
 
 #include "linalg/cholesky.hpp"
 #include "linalg/dot.hpp"
-#include "support/interruption.hpp"
 #include "linalg/pivoted_qr.hpp"
 #include "linalg/short_calls.hpp"
+#include "support/interruption.hpp"
 
 namespace fasthdmr {
 

@@ -22,8 +22,7 @@ index leaves_of(const std::vector<LeafGroup>& groups, const std::vector<index>& 
 // No less than a table of so many boxes takes; none for three and more variables.
 double bytes_of_table(const Subspace& u, index boxes, const Thresholds& thresholds) {
     double bytes = sizeof(double);
-    for (const std::int32_t variable : u)
-        bytes *= double(std::min<index>(thresholds.count(variable), 2 * boxes) + 2);
+    for (const std::int32_t variable : u) bytes *= double(std::min<index>(thresholds.count(variable), 2 * boxes) + 2);
     return u.size() > 2 ? std::numeric_limits<double>::infinity() : bytes;
 }
 
@@ -102,10 +101,8 @@ void ProductComponents::fill(const InputBlock& block, double* const* out) const 
     for (index c = 0; c < count(); ++c) {
         if (!out[c]) continue;
         std::fill_n(out[c], block.rows(), 0.0);
-        if (components_[c].table.count() > 0)
-            components_[c].table.add(ranked, out[c]);
-        else
-            add_boxes(components_[c].boxes, ranked, out[c]);
+        if (components_[c].table.count() > 0) components_[c].table.add(ranked, out[c]);
+        else add_boxes(components_[c].boxes, ranked, out[c]);
     }
 }
 
@@ -116,8 +113,8 @@ void ProductComponents::add_boxes(const BoxList& boxes, const RankedBlock& block
         for (index s = 0; s < boxes.order; ++s) {
             const Side& side = boxes.box(b)[s];
             const std::int32_t missing = side.missing ? marginals_->thresholds().count(side.variable) + 1 : -1;
-            sides[s] = {block.ranks(side.variable), side.low, std::uint32_t(side.high - side.low), missing,
-                        1.0 - side.probability, -side.probability};
+            sides[s] = {block.ranks(side.variable), side.low,         std::uint32_t(side.high - side.low), missing,
+                        1.0 - side.probability,     -side.probability};
         }
         kernels().add_box(sides.data(), boxes.order, boxes.values[b], block.rows(), out);
     }
@@ -168,9 +165,8 @@ double total_variance(const ProductTrees& trees, const std::vector<Subspace>& kn
     std::vector<std::pair<const Subspace*, const std::vector<index>*>> tasks;
     for (const auto& [u, groups] : *rest) tasks.push_back({&u, &groups});
     std::vector<BoxList> lists(tasks.size());
-    parallel_for(index(tasks.size()), n_threads, [&](index k) {
-        lists[k] = merged(boxes_in(*tasks[k].first, trees.groups(), *tasks[k].second));
-    });
+    parallel_for(index(tasks.size()), n_threads,
+                 [&](index k) { lists[k] = merged(boxes_in(*tasks[k].first, trees.groups(), *tasks[k].second)); });
     std::vector<const BoxList*> pointers;
     for (const BoxList& list : lists) pointers.push_back(&list);
     const std::vector<double> others = box_variances(pointers, *trees.marginals(), n_threads);

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "dictionary/dictionary.hpp"
-#include "product_measure/variance.hpp"
 #include "features/lookup_tables.hpp"
+#include "product_measure/variance.hpp"
 
 namespace fasthdmr {
 

@@ -22,10 +22,8 @@ bool narrow(const ProductTrees::Node& node, bool right, const Marginals& margina
     auto side = std::lower_bound(sides.begin(), sides.end(), node.variable, is_before);
     if (side == sides.end() || side->variable != node.variable)
         side = sides.insert(side, {node.variable, 0, marginals.thresholds().count(node.variable) + 1, true, 1.0});
-    if (right)
-        side->low = std::min(std::max(side->low, node.split), side->high);
-    else
-        side->high = std::max(std::min(side->high, node.split), side->low);
+    if (right) side->low = std::min(std::max(side->low, node.split), side->high);
+    else side->high = std::max(std::min(side->high, node.split), side->low);
     side->missing &= node.missing_left != right;
     return side->low < side->high || side->missing;
 }

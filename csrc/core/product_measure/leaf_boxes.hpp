@@ -34,7 +34,7 @@ public:
         std::int32_t split;     // values of this rank and higher ones go right
         std::int32_t left;      // counted within the tree; the right child is the next
         bool missing_left;
-        double value;           // of a leaf
+        double value;  // of a leaf
     };
 
     // Of each forest and tree a factor; trees with 0 are left out.

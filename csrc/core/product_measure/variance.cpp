@@ -21,7 +21,7 @@ void refuse(double count, double most, const char* what) {
 namespace {
 
 constexpr index kTreesAPoll = 16;  // some are walked in less time than a poll
-constexpr index kBoxes = 256;  // a stretch of boxes whose sides are in the first cache
+constexpr index kBoxes = 256;      // a stretch of boxes whose sides are in the first cache
 
 // The sides of boxes as weights, variable after variable.
 struct BoxWeights {

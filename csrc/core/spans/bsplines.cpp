@@ -9,12 +9,14 @@ namespace fasthdmr {
 
 NormalScores::NormalScores(std::vector<double> values, std::vector<double> scores)
     : values_(std::move(values)), scores_(std::move(scores)) {
-    if (values_.size() != scores_.size() || values_.size() == 1) throw Error("a score is needed for each of several values");
+    if (values_.size() != scores_.size() || values_.size() == 1)
+        throw Error("a score is needed for each of several values");
     for (std::size_t i = 0; i < values_.size(); ++i)
         if (!std::isfinite(scores_[i]) || !std::isfinite(values_[i]) || (i > 0 && !(values_[i] > values_[i - 1])))
             throw Error("values must be finite and rise, and scores be finite");
     if (!std::is_sorted(scores_.begin(), scores_.end())) throw Error("scores must rise");
-    if (!values_.empty() && !std::isfinite(values_.back() - values_.front())) throw Error("the range of the values overflows");
+    if (!values_.empty() && !std::isfinite(values_.back() - values_.front()))
+        throw Error("the range of the values overflows");
 }
 
 double NormalScores::operator()(double x) const {
@@ -29,9 +31,14 @@ double NormalScores::operator()(double x) const {
 }
 
 Axis::Axis(index variable, int degree, std::vector<double> knots, bool missing_column, NormalScores scores)
-    : variable_(variable), degree_(degree), knots_(std::move(knots)), missing_column_(missing_column),
-      scores_(std::move(scores)), splines_(index(knots_.size()) - degree - 1) {
-    if (degree < 0 || degree >= kMaxRun) throw Error("the degree of a spline must be 0 to 3, got " + std::to_string(degree));
+    : variable_(variable),
+      degree_(degree),
+      knots_(std::move(knots)),
+      missing_column_(missing_column),
+      scores_(std::move(scores)),
+      splines_(index(knots_.size()) - degree - 1) {
+    if (degree < 0 || degree >= kMaxRun)
+        throw Error("the degree of a spline must be 0 to 3, got " + std::to_string(degree));
     if (splines_ < degree + 1) throw Error("an axis needs at least degree + 1 splines");
     if (variable < 0) throw Error("no such variable: " + std::to_string(variable));
     for (const double k : knots_)
@@ -80,7 +87,8 @@ Spans::Spans(std::vector<Axis> axes, std::vector<Subspace> subspaces, std::vecto
     for (const Axis& axis : axes_) n_features_ = std::max(n_features_, axis.variable() + 1);
     for (std::size_t s = 0; s < subspaces.size(); ++s) {
         if (s > 0 && !precedes(subspaces[s - 1], subspaces[s])) throw Error("subspaces must be in order");
-        if (subspaces[s].size() != axes_of[s].size() || axes_of[s].empty()) throw Error("a span needs an axis for each variable");
+        if (subspaces[s].size() != axes_of[s].size() || axes_of[s].empty())
+            throw Error("a span needs an axis for each variable");
         Span span{subspaces[s], axes_of[s], columns_, 1, 1, 1, 1};
         for (std::size_t k = 0; k < span.axes.size(); ++k) {
             const Axis& axis = axes_.at(span.axes[k]);
@@ -117,7 +125,9 @@ Spanning spans_inside(const Spans& spans, const Subspace& u, index order) {
 }
 
 SpanBlock::SpanBlock(const Spans& spans, index capacity)
-    : spans_(spans), capacity_(capacity), values_(spans.axes().size() * capacity * kMaxRun),
+    : spans_(spans),
+      capacity_(capacity),
+      values_(spans.axes().size() * capacity * kMaxRun),
       starts_(spans.axes().size() * capacity) {}
 
 void SpanBlock::load(const Table& x, const Rows& rows, int n_threads) {
@@ -172,7 +182,9 @@ void SpanBlock::expand(const Span& span, index first, index count, std::vector<d
                 const index s = start[std::min(i, n_starts - 1)];
                 for (int j = axis.run() - 1; j >= 0; --j) value[i * axis.run() + j] = v * factor[j];
                 if (last) start[i] = std::int32_t(s * axis.columns() + begin);
-                else for (int j = axis.run() - 1; j >= 0; --j) start[i * axis.run() + j] = std::int32_t(s * axis.columns() + begin + j);
+                else
+                    for (int j = axis.run() - 1; j >= 0; --j)
+                        start[i * axis.run() + j] = std::int32_t(s * axis.columns() + begin + j);
             }
             n_values *= axis.run();
             n_starts = last ? n_starts : n_starts * axis.run();

@@ -52,11 +52,11 @@ constexpr int kMaxRun = 4;  // degree <= 3
 struct Span {
     Subspace subspace;
     std::vector<index> axes;
-    index first;    // its first column among those of all spans; the constant is column 0
+    index first;  // its first column among those of all spans; the constant is column 0
     index columns;
-    index values;   // that a row touches
-    index runs;     // how many stretches of neighbouring columns these are
-    int run;        // the length of a stretch
+    index values;  // that a row touches
+    index runs;    // how many stretches of neighbouring columns these are
+    int run;       // the length of a stretch
 };
 
 // The spans of a decomposition, ordered by subspace.

@@ -59,8 +59,9 @@ std::vector<double> RidgeSystem::solve(std::vector<double> b) const {
     return b;
 }
 
-std::vector<std::vector<double>> solve_terms(const SpanGram& gram, const Table& x, const double* weight, const TermSums& sums,
-                                             const RightSides& right, double ridge, int n_threads) {
+std::vector<std::vector<double>> solve_terms(const SpanGram& gram, const Table& x, const double* weight,
+                                             const TermSums& sums, const RightSides& right, double ridge,
+                                             int n_threads) {
     std::map<Spanning, std::vector<index>> systems;
     for (index t = 0; t < index(sums.spans.size()); ++t)
         if (!sums.spans[t].empty() && right.of_term[t]) systems[sums.spans[t]].push_back(t);
@@ -87,7 +88,8 @@ Buffer<double> add_up(const Spans& spans, const TermSums& sums, const std::vecto
         for (index r = 0; r < count; ++r) {
             double* out = total.data() + (sums.output_of[t] * count + r) * spans.columns();
             for (const index s : sums.spans[t])
-                for (index j = 0; j < spans.all()[s].columns; ++j) out[spans.all()[s].first + j] += coefficients[t][c++];
+                for (index j = 0; j < spans.all()[s].columns; ++j)
+                    out[spans.all()[s].first + j] += coefficients[t][c++];
         }
     }
     return total;

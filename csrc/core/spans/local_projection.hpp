@@ -28,8 +28,9 @@ struct RightSides {
 
 // By term, the solutions: the coefficients of its projection where the right-hand sides are its products. Products of
 // spans that `gram` lacks are summed up for some subspaces at a time, so that they stay within a fixed memory.
-std::vector<std::vector<double>> solve_terms(const SpanGram& gram, const Table& x, const double* weight, const TermSums& sums,
-                                             const RightSides& right, double ridge, int n_threads);
+std::vector<std::vector<double>> solve_terms(const SpanGram& gram, const Table& x, const double* weight,
+                                             const TermSums& sums, const RightSides& right, double ridge,
+                                             int n_threads);
 
 // The solutions of an output's terms added up: (all columns, outputs x count), column-major.
 Buffer<double> add_up(const Spans& spans, const TermSums& sums, const std::vector<std::vector<double>>& coefficients,

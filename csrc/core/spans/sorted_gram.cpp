@@ -20,8 +20,7 @@ std::vector<std::int32_t> touched_columns(const Spans& spans, const Span& span) 
     for (const index axis : span.axes) {
         std::vector<std::int32_t> next;
         for (const std::int32_t column : columns)
-            for (int j = 0; j < kMaxRun; ++j)
-                next.push_back(column * std::int32_t(spans.axes()[axis].columns()) + j);
+            for (int j = 0; j < kMaxRun; ++j) next.push_back(column * std::int32_t(spans.axes()[axis].columns()) + j);
         columns = std::move(next);
     }
     return columns;

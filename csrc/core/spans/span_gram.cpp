@@ -4,9 +4,9 @@
 
 #include "forest/row_block.hpp"
 #include "kernels/kernels.hpp"
+#include "spans/sorted_gram.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
-#include "spans/sorted_gram.hpp"
 
 namespace fasthdmr {
 
@@ -55,12 +55,13 @@ void add_pairs(const Spans& spans, const SpanBlock& axes, const SpanPairs& pairs
 }  // namespace
 
 index blocks_in_wave(const Spans& spans, index n_blocks) {
-    const index bytes = index(spans.axes().size()) * kBlockRows * index(kMaxRun * sizeof(double) + sizeof(std::int32_t));
+    const index bytes =
+        index(spans.axes().size()) * kBlockRows * index(kMaxRun * sizeof(double) + sizeof(std::int32_t));
     return std::max<index>(1, std::min({kMostBlocks, n_blocks, kAxisBytes / std::max<index>(bytes, 1)}));
 }
 
-SpanGram::SpanGram(const Spans& spans, const Table& x, const double* weight, double total, const std::vector<double>& means,
-                   SpanPairs pairs, int n_threads, const SpanGram* base)
+SpanGram::SpanGram(const Spans& spans, const Table& x, const double* weight, double total,
+                   const std::vector<double>& means, SpanPairs pairs, int n_threads, const SpanGram* base)
     : spans_(spans), means_(means), base_(base), total_(total), pairs_(std::move(pairs)) {
     std::sort(pairs_.begin(), pairs_.end());
     if (pairs_.empty()) return;

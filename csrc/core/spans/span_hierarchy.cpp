@@ -40,7 +40,11 @@ struct Purified {
 class TopDown {
 public:
     TopDown(const SpanGram& gram, const TermSums& sums, const std::vector<OutputStart>& starts, double ridge)
-        : spans_(gram.spans()), gram_(gram), sums_(sums), starts_(starts), ridge_(ridge),
+        : spans_(gram.spans()),
+          gram_(gram),
+          sums_(sums),
+          starts_(starts),
+          ridge_(ridge),
           purified_(starts.size(), std::vector<Purified>(spans_.all().size())) {
         for (const OutputStart& start : starts)
             pushed_.emplace_back(start.coefficients, start.coefficients + spans_.columns());
@@ -69,7 +73,8 @@ Vector TopDown::term_products(index term, const Spanning& spanning) const {
     const double* values = sums_.with_columns[term].data();
     for (const index s : sums_.spans[term]) {
         const index n = spans_.all()[s].columns;
-        if (std::find(spanning.begin(), spanning.end(), s) != spanning.end()) result.insert(result.end(), values, values + n);
+        if (std::find(spanning.begin(), spanning.end(), s) != spanning.end())
+            result.insert(result.end(), values, values + n);
         values += n;
     }
     return result;
@@ -107,7 +112,8 @@ void TopDown::purify_output(index s, index k, const Spanning& lower, const Ridge
     p.down = system->solve(std::move(right));
     std::size_t c = 0;
     for (const index v : lower)
-        for (index j = 0; j < spans_.all()[v].columns; ++j) p.mean -= p.down[c++] * gram_.mean(spans_.all()[v].first + j);
+        for (index j = 0; j < spans_.all()[v].columns; ++j)
+            p.mean -= p.down[c++] * gram_.mean(spans_.all()[v].first + j);
 }
 
 void TopDown::hand_down(index s) {
@@ -177,8 +183,8 @@ void TopDown::append(Decomposition& result, index s, index k) const {
 
 }  // namespace
 
-std::vector<Decomposition> span_top_down(const SpanGram& gram, const TermSums& sums, const std::vector<OutputStart>& starts,
-                                         double ridge, int n_threads) {
+std::vector<Decomposition> span_top_down(const SpanGram& gram, const TermSums& sums,
+                                         const std::vector<OutputStart>& starts, double ridge, int n_threads) {
     if (index(starts.size()) != sums.n_outputs) throw Error("every output needs its coefficients");
     for (const OutputStart& start : starts) {
         if (start.kept.size() != gram.spans().all().size()) throw Error("every span needs a term, or none");

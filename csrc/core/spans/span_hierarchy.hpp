@@ -16,8 +16,8 @@ struct OutputStart {
 };
 
 // Components over (constant, span columns), one decomposition an output. A component that keeps a term has that besides.
-std::vector<Decomposition> span_top_down(const SpanGram& gram, const TermSums& sums, const std::vector<OutputStart>& starts,
-                                         double ridge, int n_threads);
+std::vector<Decomposition> span_top_down(const SpanGram& gram, const TermSums& sums,
+                                         const std::vector<OutputStart>& starts, double ridge, int n_threads);
 
 // The pairs of spans whose products the pass needs: those inside a subspace.
 SpanPairs pairs_inside(const Spans& spans);

@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "kernels/kernels.hpp"
+#include "spans/span_gram.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
-#include "spans/span_gram.hpp"
 
 namespace fasthdmr {
 
@@ -70,10 +70,20 @@ class Pass {
 public:
     Pass(const Spans& spans, const Table& x, const double* weight, const Targets& targets, const SumOptions& options,
          TermSums& sums, int n_threads)
-        : spans_(spans), x_(x), given_weight_(weight), targets_(targets), options_(options), sums_(sums),
-          n_threads_(n_threads), batches_(batches_of(targets, sums.spans, options.outputs)),
-          n_blocks_((x.rows + kBlockRows - 1) / kBlockRows), wave_(wave_size()), blocks_(wave_),
-          weight_(wave_ * kBlockRows, 1.0), axes_(spans, wave_ * kBlockRows), shift_(targets.terms(), 0.0),
+        : spans_(spans),
+          x_(x),
+          given_weight_(weight),
+          targets_(targets),
+          options_(options),
+          sums_(sums),
+          n_threads_(n_threads),
+          batches_(batches_of(targets, sums.spans, options.outputs)),
+          n_blocks_((x.rows + kBlockRows - 1) / kBlockRows),
+          wave_(wave_size()),
+          blocks_(wave_),
+          weight_(wave_ * kBlockRows, 1.0),
+          axes_(spans, wave_ * kBlockRows),
+          shift_(targets.terms(), 0.0),
           output_shift_(targets.outputs(), 0.0) {}
     void run();
 
@@ -224,8 +234,8 @@ void Pass::multiply(const Batch* batch, bool with_outputs) {
     const index K = targets_.outputs();
     for (index s = 0; s < index(factors.size()) && with_outputs; ++s)
         for (index k = 0; k < K; ++k)
-            factors[s].push_back({true, k, output_shift_[k],
-                                  sums_.output_with_columns.data() + spans_.all()[s].first * K + k, K});
+            factors[s].push_back(
+                {true, k, output_shift_[k], sums_.output_with_columns.data() + spans_.all()[s].first * K + k, K});
     const bool is_last = !batch || batches_.size() == 1;
     parallel_for(index(factors.size()), n_threads_, [&](index s) {
         if (is_last || !factors[s].empty()) add_products(s, factors[s], is_last);
@@ -246,7 +256,8 @@ void Pass::sum_terms(const Batch& batch) {
         const index t = batch.first + place;
         for (index b = 0; b < count_; ++b) {
             const Block& block = blocks_[b];
-            const double *term = block.terms.data() + place * kBlockRows, *output = block.outputs.data() + k * kBlockRows;
+            const double *term = block.terms.data() + place * kBlockRows,
+                         *output = block.outputs.data() + k * kBlockRows;
             for (index r = 0; r < block.rows; ++r) {
                 const double moved = weight_[block.begin + r] * (term[r] - shift_[t]);
                 sums_.variance[t] += moved * (term[r] - shift_[t]);
@@ -290,7 +301,8 @@ void Pass::centre() {
         index c = 0;
         for (const index s : sums_.spans[t])
             for (index j = 0; j < spans_.all()[s].columns; ++j, ++c)
-                sums_.with_columns[t][c] = sums_.with_columns[t][c] / total_ - sums_.column_mean[spans_.all()[s].first + j] * mean;
+                sums_.with_columns[t][c] =
+                    sums_.with_columns[t][c] / total_ - sums_.column_mean[spans_.all()[s].first + j] * mean;
         sums_.mean[t] = shift_[t] + mean;
     }
     for (index k = 0; k < sums_.n_outputs; ++k) sums_.output_mean[k] += output_shift_[k];

@@ -11,22 +11,23 @@ namespace fasthdmr {
 // Means and covariances under the measure.
 struct TermSums {
     index n_outputs = 0;
-    double total = 0.0;                            // of the weights
-    std::vector<double> column_mean;               // of all columns
-    std::vector<index> output_of;                  // by term
-    std::vector<Spanning> spans;                   // by term: those whose columns its products are with
-    std::vector<std::vector<double>> with_columns; // by term: covariances with these columns, one span after the other
+    double total = 0.0;                             // of the weights
+    std::vector<double> column_mean;                // of all columns
+    std::vector<index> output_of;                   // by term
+    std::vector<Spanning> spans;                    // by term: those whose columns its products are with
+    std::vector<std::vector<double>> with_columns;  // by term: covariances with these columns, one span after the other
     std::vector<double> mean, variance, with_output;  // by term; the last with its own output
     std::vector<double> output_mean, output_variance;
-    std::vector<double> output_with_columns;       // (all columns, outputs), row-major
+    std::vector<double> output_with_columns;  // (all columns, outputs), row-major
 
     double output_with(index column, index k) const { return output_with_columns[column * n_outputs + k]; }
 };
 
 // What is wanted beside the products of terms with their spans.
 struct SumOptions {
-    bool outputs;  // means, variances and products of the outputs; then all terms are evaluated, as outputs consist of them
-    bool terms;    // variances of the terms, and their covariances with their outputs
+    bool
+        outputs;  // means, variances and products of the outputs; then all terms are evaluated, as outputs consist of them
+    bool terms;  // variances of the terms, and their covariances with their outputs
 };
 
 // Sums are about a point near each mean, so that no digits are lost to large means.

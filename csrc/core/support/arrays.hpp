@@ -41,9 +41,13 @@ struct Aligned {
     }
     void deallocate(T* p, std::size_t n) { ::operator delete(p, alignment(n)); }
     template <class U>
-    bool operator==(const Aligned<U>&) const { return true; }
+    bool operator==(const Aligned<U>&) const {
+        return true;
+    }
     template <class U>
-    bool operator!=(const Aligned<U>&) const { return false; }
+    bool operator!=(const Aligned<U>&) const {
+        return false;
+    }
 
 private:
     static constexpr std::size_t kHugePage = std::size_t(2) << 20;

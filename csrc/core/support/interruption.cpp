@@ -17,8 +17,7 @@ constexpr int kStopping = 1, kStopped = 2;
 Interruptible::Joined::Joined(Interruptible* call) : before_(current_call) { current_call = call; }
 Interruptible::Joined::~Joined() { current_call = before_; }
 
-Interruptible::Interruptible(Ask ask)
-    : ask_(ask), owner_(std::this_thread::get_id()), next_(now() + kInterval) {}
+Interruptible::Interruptible(Ask ask) : ask_(ask), owner_(std::this_thread::get_id()), next_(now() + kInterval) {}
 
 // Polls come often: where there is a clock that is cheaper, some milliseconds do not matter.
 Interruptible::Time Interruptible::now() {

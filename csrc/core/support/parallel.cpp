@@ -48,10 +48,11 @@ public:
         try {
             threads_.emplace_back();  // first: a thread that runs must have its place
             auto memory = std::make_unique<Memory>();
-            threads_.back() = std::thread([this, call = Interruptible::current(), memory = std::move(memory)]() mutable {
-                memory.reset();
-                run(call);
-            });
+            threads_.back() =
+                std::thread([this, call = Interruptible::current(), memory = std::move(memory)]() mutable {
+                    memory.reset();
+                    run(call);
+                });
         } catch (const std::system_error&) {
             return false;
         } catch (const std::bad_alloc&) {

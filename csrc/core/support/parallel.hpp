@@ -5,8 +5,8 @@
 #include <atomic>
 #include <functional>
 
-#include "support/interruption.hpp"
 #include "support/arrays.hpp"
+#include "support/interruption.hpp"
 
 namespace fasthdmr {
 

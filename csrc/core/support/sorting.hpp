@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "support/interruption.hpp"
 #include "kernels/records.hpp"
+#include "support/interruption.hpp"
 
 namespace fasthdmr {
 

@@ -59,7 +59,8 @@ TEST(tree_columns_are_one_a_member_and_subspace) {
         const TreeDictionary dictionary(trees, members.x.table());
         CHECK(dictionary.columns() == index(columns.size()) && dictionary.subspaces() == trees.subspaces());
         const std::vector<index> list = {699, 0, 5, 5, 311};
-        for (const Rows& rows : {Rows{3, 7, 90, nullptr}, Rows{0, 1, 5, list.data()}, Rows{0, 1, kBlockRows, nullptr}}) {
+        for (const Rows& rows :
+             {Rows{3, 7, 90, nullptr}, Rows{0, 1, 5, list.data()}, Rows{0, 1, kBlockRows, nullptr}}) {
             const index leading = rows.count + 2;
             std::vector<double> actual(columns.size() * leading, 7.0), desired(columns.size() * leading, 7.0);
             dictionary.fill(rows, actual.data(), leading);

@@ -199,9 +199,9 @@ TEST(inner_values_are_weighted_means_of_their_children) {
         arrays.weight = weight.data();
         return Forest(arrays).values(0)[0];
     };
-    CHECK(root({8, 4, 4, 3, 1}) == 2.0);   // the right child has (3 * 2 + 6) / 4 = 3
+    CHECK(root({8, 4, 4, 3, 1}) == 2.0);  // the right child has (3 * 2 + 6) / 4 = 3
     CHECK(root({8, 4, 12, 3, 1}) == 1.5);
-    CHECK(root({0, 0, 0, 0, 0}) == 2.5);   // 4 and 1
+    CHECK(root({0, 0, 0, 0, 0}) == 2.5);  // 4 and 1
     CHECK(root({1, 3, -1, 2, 2}) == 2.5);
     CHECK(trees.forest().values(0)[0] == 2.5);
 }

@@ -115,14 +115,14 @@ TEST(features_of_any_type_and_memory_order) {
         const auto check = [&](const StoredTable& stored) {
             CHECK_SAME_BITS(fast_group_features(forest, stored.table, 1), desired);
         };
-        check(store<double>(x, 3 * 8, 8));               // row-major
+        check(store<double>(x, 3 * 8, 8));  // row-major
         check(store<float>(x, 3 * 4, 4));
-        check(store<float>(x, 4, 700 * 4));              // column-major
-        check(store<double>(x, 2 * 10 * 8, 3 * 8));      // every second row, every third column
+        check(store<float>(x, 4, 700 * 4));          // column-major
+        check(store<double>(x, 2 * 10 * 8, 3 * 8));  // every second row, every third column
         check(store<float>(x, 2 * 10 * 4, 3 * 4));
-        check(store<double>(x, -3 * 8, 8));              // rows upside down
-        check(store<float>(x, 3 * 4, -4));               // columns from right to left
-        check(store<double>(x, 29, 9));                  // fields that are not aligned
+        check(store<double>(x, -3 * 8, 8));  // rows upside down
+        check(store<float>(x, 3 * 4, -4));   // columns from right to left
+        check(store<double>(x, 29, 9));      // fields that are not aligned
         check(store<float>(x, 17, 5));
     }
 }
@@ -154,7 +154,8 @@ TEST(features_of_a_row_do_not_depend_on_other_rows) {
 
 TEST(features_send_missing_values_where_told) {
     Trees trees(2, 1, 1);
-    trees.add({split(0, 0.0, 1, 2, true), leaf({1}), leaf({2})}).add({split(0, 0.0, 1, 2, false), leaf({10}), leaf({20})});
+    trees.add({split(0, 0.0, 1, 2, true), leaf({1}), leaf({2})})
+        .add({split(0, 0.0, 1, 2, false), leaf({10}), leaf({20})});
     const Forest forest = trees.forest();
     Matrix x(3, 2);
     x(0, 0) = kNan, x(1, 0) = -1.0, x(2, 0) = 1.0;

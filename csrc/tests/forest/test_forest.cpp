@@ -21,13 +21,12 @@ To from_bits(From bits) {
 }
 
 // Breadth first: 0, 3, 1, 4, 2.
-Tree small_tree() {
-    return {split(1, 0.1, 3, 1, true), leaf({1}), leaf({2}), split(0, 2.0, 4, 2), leaf({4})};
-}
+Tree small_tree() { return {split(1, 0.1, 3, 1, true), leaf({1}), leaf({2}), split(0, 2.0, 4, 2), leaf({4})}; }
 
 void check_rounding(double t, float x) {
     const float rounded = largest_float_not_above(t);
-    for (const float at : {x, rounded, std::nextafter(rounded, kFloatInfinity), std::nextafter(rounded, -kFloatInfinity)})
+    for (const float at :
+         {x, rounded, std::nextafter(rounded, kFloatInfinity), std::nextafter(rounded, -kFloatInfinity)})
         CHECK((double(at) <= t) == (at <= rounded));
 }
 
@@ -47,7 +46,8 @@ TEST(forest_rounds_thresholds_as_it_compares) {
     for (const double t : awkward_values())
         for (const double x : awkward_values()) check_rounding(t, float(x));
     for (int k = 0; k < 20000; ++k) {
-        const float f = from_bits<float>(std::uint32_t(random.bits())), x = from_bits<float>(std::uint32_t(random.bits()));
+        const float f = from_bits<float>(std::uint32_t(random.bits())),
+                    x = from_bits<float>(std::uint32_t(random.bits()));
         if (std::isnan(f) || std::isnan(x)) continue;
         const double half = 0.5 * double(f) + 0.5 * double(std::nextafter(f, kFloatInfinity));
         for (const double t : {double(f), half, from_bits<double>(random.bits())})
@@ -130,13 +130,13 @@ TEST(forest_rejects_what_is_not_a_tree) {
     construct([](Trees&) {});
     const auto rejects = [](const char* words, auto change) { CHECK_THROWS(Error, words, construct(change)); };
     // Node m of the second tree is at 1 + m.
-    rejects("tree 1, node 0: not a tree", [](Trees& t) { t.left[1 + 3] = 0; });        // a cycle through the root
-    rejects("not a tree", [](Trees& t) { t.left[1 + 3] = 3; });                        // its own child
-    rejects("not a tree", [](Trees& t) {                                               // a cycle further down
+    rejects("tree 1, node 0: not a tree", [](Trees& t) { t.left[1 + 3] = 0; });  // a cycle through the root
+    rejects("not a tree", [](Trees& t) { t.left[1 + 3] = 3; });                  // its own child
+    rejects("not a tree", [](Trees& t) {                                         // a cycle further down
         t.left[1 + 4] = 3, t.right[1 + 4] = 2, t.feature[1 + 4] = 0, t.threshold[1 + 4] = 0.0;
     });
-    rejects("tree 1, node 5: not a tree", [](Trees& t) { t.left[1] = 5; });            // a node of nowhere
-    rejects("not a tree", [](Trees& t) { t.right[1] = -1; });                          // one child only
+    rejects("tree 1, node 5: not a tree", [](Trees& t) { t.left[1] = 5; });  // a node of nowhere
+    rejects("not a tree", [](Trees& t) { t.right[1] = -1; });                // one child only
     rejects("not a tree", [](Trees& t) { t.right[1] = -7; });
     rejects("not a tree", [](Trees& t) { t.right[1] = std::numeric_limits<std::int64_t>::min(); });
     rejects("not a tree", [](Trees& t) { t.left[1] = std::numeric_limits<std::int64_t>::max(); });
@@ -149,9 +149,9 @@ TEST(forest_rejects_what_is_not_a_tree) {
 // As many visits as nodes, but one node twice and another never.
 TEST(forest_rejects_shared_children) {
     const auto rejects = [](auto change) { CHECK_THROWS(Error, "tree 1", construct(change)); };
-    rejects([](Trees& t) { t.right[1] = 3; });                       // both branches lead to the same split
-    rejects([](Trees& t) { t.right[1 + 3] = 4; });                   // both branches lead to the same leaf
-    rejects([](Trees& t) { t.right[1 + 3] = 1; });                   // a leaf of another level
+    rejects([](Trees& t) { t.right[1] = 3; });      // both branches lead to the same split
+    rejects([](Trees& t) { t.right[1 + 3] = 4; });  // both branches lead to the same leaf
+    rejects([](Trees& t) { t.right[1 + 3] = 1; });  // a leaf of another level
 }
 
 TEST(forest_rejects_arrays_that_do_not_fit) {

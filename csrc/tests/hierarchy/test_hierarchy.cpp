@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dictionary/qr_pass.hpp"
 #include "harness.hpp"
 #include "matrix.hpp"
-#include "dictionary/qr_pass.hpp"
 #include "random.hpp"
 
 namespace fasthdmr {
@@ -161,7 +161,8 @@ TEST(hierarchy_holds_its_facts) {
 TEST(hierarchy_of_a_product_on_a_grid) {
     Matrix b(64, 7);
     for (index i = 0; i < 64; ++i) {
-        const double x = double(i % 4), y = double(i / 4 % 4), z = double(i / 16), row[] = {x, y, z, x * y, x * z, y * z, x * y * z};
+        const double x = double(i % 4), y = double(i / 4 % 4), z = double(i / 16),
+                     row[] = {x, y, z, x * y, x * z, y * z, x * y * z};
         for (index j = 0; j < 7; ++j) b(i, j) = row[j];
     }
     const Problem problem(b, {{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}}, {0, 1, 2, 3, 4, 5, 6});
@@ -297,7 +298,8 @@ TEST(measure_rejects_what_is_not_in_order) {
         return make_measure(r.data(), 3, std::move(subspaces), labels, kTolerance);
     };
     CHECK(make({{0}, {1}}, {0, 1}).column_begin == (std::vector<index>{1, 2, 3}));
-    CHECK(make({{0}, {1}, {2}}, {0, 2}).column_begin == (std::vector<index>{1, 2, 2, 3}));  // a subspace without columns
+    CHECK(make({{0}, {1}, {2}}, {0, 2}).column_begin ==
+          (std::vector<index>{1, 2, 2, 3}));  // a subspace without columns
     CHECK_THROWS(Error, "one column more", make({{0}}, {0}));
     CHECK_THROWS(Error, "subspaces must be in order", make({{1}, {0}}, {0, 1}));
     CHECK_THROWS(Error, "subspaces must be in order", make({{0}, {0}}, {0, 1}));

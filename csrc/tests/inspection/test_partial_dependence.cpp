@@ -104,8 +104,7 @@ TEST(partial_dependence_has_the_same_bits_on_any_number_of_threads) {
         const auto several = partial_dependence(trees.forest(), x.table(), weight.data(), axes, grids, n_threads);
         for (std::size_t g = 0; g < grids.size(); ++g) CHECK_SAME_BITS(several[g], one[g]);
     }
-    for (const std::size_t g : {0, 69})
-        CHECK_CLOSE(one[g], by_brute_force(trees, x, weight, axes, grids[g]), 1e-12);
+    for (const std::size_t g : {0, 69}) CHECK_CLOSE(one[g], by_brute_force(trees, x, weight, axes, grids[g]), 1e-12);
     for (double& w : weight) w *= std::ldexp(1.0, -60);  // only their ratios matter
     const auto light = partial_dependence(trees.forest(), x.table(), weight.data(), axes, grids, 1);
     for (std::size_t g = 0; g < grids.size(); ++g) CHECK_SAME_BITS(light[g], one[g]);

@@ -65,8 +65,7 @@ TEST(leaves_are_those_of_a_walk_row_by_row) {
                 for (index r = 0; r < rows; ++r) {
                     std::int32_t m = 0;
                     while (!Forest::is_leaf(tree, m))
-                        m = tree[m].left +
-                            goes_right(tree[m], forest.missing_left(0)[m], x[tree[m].feature * ld + r]);
+                        m = tree[m].left + goes_right(tree[m], forest.missing_left(0)[m], x[tree[m].feature * ld + r]);
                     CHECK(leaf[r] == m);
                 }
                 CHECK(leaf[rows] == -7 && leaf[rows + 3] == -7);

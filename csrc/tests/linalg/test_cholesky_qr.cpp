@@ -3,9 +3,9 @@
 #include <atomic>
 #include <cmath>
 
+#include "dictionary/qr_pass.hpp"
 #include "exact.hpp"
 #include "harness.hpp"
-#include "dictionary/qr_pass.hpp"
 
 namespace fasthdmr {
 
@@ -101,10 +101,10 @@ TEST(products_refuse_what_they_cannot_tell) {
         return !products(x).triangle();
     };
     CHECK(!refused(1.0, 0.0, 2));
-    CHECK(refused(0.0, 0.0, 2));                    // zero
-    CHECK(refused(3.0, 0.0, 0));                    // a multiple of another
-    CHECK(refused(1e-130, 0.0, 2));                 // its square underflows
-    CHECK(refused(1e200, 0.0, 2));                  // or overflows
+    CHECK(refused(0.0, 0.0, 2));     // zero
+    CHECK(refused(3.0, 0.0, 0));     // a multiple of another
+    CHECK(refused(1e-130, 0.0, 2));  // its square underflows
+    CHECK(refused(1e200, 0.0, 2));   // or overflows
     CHECK(refused(1.0, std::nan(""), 2));
     CHECK(!products(Matrix(4, 4)).triangle());
     CHECK(!products(nearly_dependent(3, 4, 0.5, 72)).triangle());  // fewer rows than columns

@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "linalg/cholesky_qr.hpp"
+#include "dictionary/qr_pass.hpp"
 #include "exact.hpp"
 #include "harness.hpp"
-#include "dictionary/qr_pass.hpp"
+#include "linalg/cholesky_qr.hpp"
 
 namespace fasthdmr {
 

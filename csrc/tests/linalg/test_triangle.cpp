@@ -2,9 +2,9 @@
 
 #include <cmath>
 
+#include "dictionary/qr_pass.hpp"
 #include "harness.hpp"
 #include "matrix.hpp"
-#include "dictionary/qr_pass.hpp"
 #include "random.hpp"
 
 namespace fasthdmr {

@@ -71,7 +71,8 @@ TEST(axis_with_intervals_of_any_length) {
             const std::vector<double> breaks{0.0, 3.0, 17.0, 40.0};
             std::vector<double> scaled;
             for (const double x : breaks) scaled.push_back(std::ldexp(x, exponent));
-            const Axis axis(0, degree, clamped(degree, scaled), false), ordinary(0, degree, clamped(degree, breaks), false);
+            const Axis axis(0, degree, clamped(degree, scaled), false),
+                ordinary(0, degree, clamped(degree, breaks), false);
             for (const double x : {0.0, 1.0, 3.0, 11.0, 39.0, 40.0})
                 CHECK_CLOSE(axis_columns(axis, std::ldexp(x, exponent)), axis_columns(ordinary, x), 1e-14);
         }
@@ -96,7 +97,8 @@ TEST(axis_of_normal_scores) {
             values.push_back((i ? values.back() : -2.0) + std::exp(8 * random.uniform() - 6));
             scores.push_back((i ? scores.back() : -1.0) + random.uniform());
         }
-        const std::vector<double> knots = clamped(3, {scores.front(), (scores.front() + scores.back()) / 2, scores.back()});
+        const std::vector<double> knots =
+            clamped(3, {scores.front(), (scores.front() + scores.back()) / 2, scores.back()});
         const Axis of_scores(0, 3, knots, true, NormalScores(values, scores)), plain(0, 3, knots, true);
         for (index i = 0; i < n; ++i) CHECK(of_scores.coordinate(values[i]) == scores[i]);
         for (index i = 0; i + 1 < n; ++i) {
@@ -142,7 +144,8 @@ TEST(axis_rejects_what_it_cannot_use) {
         CHECK_THROWS(Error, "knots must be finite and rise", Axis(0, 0, {0.0, bad}, false));
     }
     for (int degree = 0; degree < kMaxRun; ++degree)
-        CHECK_THROWS(Error, "at least degree + 1 splines", Axis(0, degree, std::vector<double>(2 * degree + 1, 0.0), false));
+        CHECK_THROWS(Error, "at least degree + 1 splines",
+                     Axis(0, degree, std::vector<double>(2 * degree + 1, 0.0), false));
     CHECK_THROWS(Error, "at least degree + 1 splines", Axis(0, 0, {}, true));
     CHECK_THROWS(Error, "no such variable: -1", Axis(-1, 0, {0.0, 1.0}, false));
     CHECK_THROWS(Error, "knots must be finite and rise", Axis(0, 1, {0.0, 0.0, kNan, 1.0, 1.0}, false));
@@ -156,7 +159,7 @@ TEST(axis_rejects_what_it_cannot_use) {
 TEST(spans_count_their_columns) {
     const Spans spans = mixed_spans();
     // Axes: 6 cubic, 4 quadratic and missing, 4 bins; 3 linear, 2 linear and missing, 2 bins.
-    const std::vector<std::vector<index>> expected = {{1, 6, 4, 1, 4}, {7, 5, 3, 1, 3},    {12, 4, 1, 1, 1},
+    const std::vector<std::vector<index>> expected = {{1, 6, 4, 1, 4},  {7, 5, 3, 1, 3},  {12, 4, 1, 1, 1},
                                                       {16, 9, 4, 2, 2}, {25, 6, 2, 2, 1}, {31, 18, 4, 4, 1}};
     CHECK(spans.all().size() == expected.size());
     for (std::size_t s = 0; s < expected.size(); ++s) {

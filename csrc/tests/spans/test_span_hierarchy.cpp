@@ -20,13 +20,16 @@ struct Problem {
     SpanGram gram;
 
     explicit Problem(std::uint64_t seed, index order = 3)
-        : x(correlated(200, seed)), weight(random_weights(200, seed + 1)), targets(targets_of(x)),
+        : x(correlated(200, seed)),
+          weight(random_weights(200, seed + 1)),
+          targets(targets_of(x)),
           sums(term_sums(spans, x.table(), weight.data(), targets, spans_of_terms(order), {true, true}, 1)),
           gram(spans, x.table(), weight.data(), sums.total, sums.column_mean, pairs_inside(spans), 1) {}
 
     std::vector<Spanning> spans_of_terms(index order) const {
         std::vector<Spanning> result;
-        for (index t = 0; t < targets.terms(); ++t) result.push_back(spans_inside(spans, targets.subspace_of(t), order));
+        for (index t = 0; t < targets.terms(); ++t)
+            result.push_back(spans_inside(spans, targets.subspace_of(t), order));
         return result;
     }
 
@@ -149,7 +152,8 @@ TEST(span_hierarchy_holds_its_facts) {
             CHECK(std::abs(d.variance[s] - covariance(components[s].data(), components[s].data(), p.weight)) < 1e-11);
             CHECK(std::abs(d.covariance[s] - covariance(components[s].data(), output.column(0), p.weight)) < 1e-11);
             // Orthogonal to the spans below up to the ridge: what overlaps is the ridge times what was handed down.
-            const Spanning below = spans_inside(p.spans, p.spans.all()[s].subspace, index(p.spans.all()[s].subspace.size()) - 1);
+            const Spanning below =
+                spans_inside(p.spans, p.spans.all()[s].subspace, index(p.spans.all()[s].subspace.size()) - 1);
             Values overlap, down;
             for (index e = d.components.begin[s] + 1; e < d.components.begin[s + 1]; ++e) {
                 const index j = d.components.column[e];

@@ -22,8 +22,8 @@ std::vector<Spanning> all_inside(const Spans& spans, const Targets& targets) {
 
 std::vector<double> everything(const TermSums& sums) {
     std::vector<double> all = sums.output_with_columns;
-    for (const auto* part : {&sums.column_mean, &sums.mean, &sums.variance, &sums.with_output, &sums.output_mean,
-                             &sums.output_variance})
+    for (const auto* part :
+         {&sums.column_mean, &sums.mean, &sums.variance, &sums.with_output, &sums.output_mean, &sums.output_variance})
         all.insert(all.end(), part->begin(), part->end());
     for (const auto& part : sums.with_columns) all.insert(all.end(), part.begin(), part.end());
     return all;
@@ -48,7 +48,8 @@ void check(const TermSums& sums, const Spans& spans, const Matrix& x, const Give
     for (index k = 0; k < targets.outputs(); ++k) {
         CHECK_CLOSE(sums.output_variance[k], covariance(outputs.column(k), outputs.column(k), weight), tolerance);
         for (index j = 1; j < spans.columns(); ++j)
-            CHECK(std::abs(sums.output_with(j, k) - covariance(columns.column(j), outputs.column(k), weight)) < tolerance);
+            CHECK(std::abs(sums.output_with(j, k) - covariance(columns.column(j), outputs.column(k), weight)) <
+                  tolerance);
     }
 }
 
@@ -61,7 +62,8 @@ TEST(term_sums_are_covariances) {
             const Matrix x = correlated(rows, 84);
             const GivenTargets targets = targets_of(rows, mean);
             const std::vector<double> weight = random_weights(rows, 86);
-            const TermSums sums = term_sums(spans, x.table(), weight.data(), targets, all_inside(spans, targets), {true, true}, 1);
+            const TermSums sums =
+                term_sums(spans, x.table(), weight.data(), targets, all_inside(spans, targets), {true, true}, 1);
             // A value of 1e6 has its last digit at 1e-10.
             check(sums, spans, x, targets, weight, mean == 0 ? 1e-11 : 1e-7);
         }
@@ -73,7 +75,8 @@ TEST(term_sums_do_not_depend_on_threads) {
     const Matrix x = correlated(rows, 89);
     const GivenTargets targets = targets_of(rows, 1.0);
     const auto sums = [&](int n_threads) {
-        return everything(term_sums(spans, x.table(), nullptr, targets, all_inside(spans, targets), {true, true}, n_threads));
+        return everything(
+            term_sums(spans, x.table(), nullptr, targets, all_inside(spans, targets), {true, true}, n_threads));
     };
     const std::vector<double> one = sums(1);
     for (const int n_threads : {2, 5}) CHECK_SAME_BITS(sums(n_threads), one);
@@ -91,7 +94,8 @@ TEST(term_sums_of_some_terms_and_without_outputs) {
         CHECK_SAME_BITS(fewer.with_columns[t], some[t].empty() ? std::vector<double>() : all.with_columns[t]);
     CHECK_SAME_BITS(fewer.column_mean, all.column_mean);
     some.pop_back();
-    CHECK_THROWS(Error, "needs a list of spans", term_sums(spans, x.table(), nullptr, targets, some, {false, false}, 1));
+    CHECK_THROWS(Error, "needs a list of spans",
+                 term_sums(spans, x.table(), nullptr, targets, some, {false, false}, 1));
 }
 
 TEST(spans_inside_a_subspace) {

@@ -7,16 +7,16 @@
 
 #include "dense_spans.hpp"
 #include "dictionary/background_layout.hpp"
+#include "dictionary/qr_pass.hpp"
 #include "evaluated.hpp"
 #include "harness.hpp"
 #include "hierarchy/hierarchy.hpp"
-#include "dictionary/qr_pass.hpp"
-#include "support/parallel.hpp"
 #include "inspection/partial_dependence.hpp"
 #include "product_measure/components.hpp"
 #include "product_measure/variance.hpp"
 #include "spans/evaluate.hpp"
 #include "spans/span_hierarchy.hpp"
+#include "support/parallel.hpp"
 #include "trees.hpp"
 
 namespace {
@@ -89,7 +89,8 @@ struct Case {
     Matrix x{2 * kBlockRows + 76, 4};
     Values weight;
     std::shared_ptr<const Forest> forest;
-    Spans spans = {{{0, 3, {0, 0, 0, 0, .5, 1, 1, 1, 1}, false}, {1, 1, {0, 0, .3, .6, 1, 1}, true}}, {{0}, {1}, {0, 1}},
+    Spans spans = {{{0, 3, {0, 0, 0, 0, .5, 1, 1, 1, 1}, false}, {1, 1, {0, 0, .3, .6, 1, 1}, true}},
+                   {{0}, {1}, {0, 1}},
                    {{0}, {1}, {0, 1}}};
 
     Case() {
@@ -226,7 +227,8 @@ TEST(spans_and_their_hierarchy) {
     try_failures("term_sums", [&] { return sum().output_with_columns; });
     const TermSums sums = sum();
     const auto products = [&](SpanPairs pairs) {
-        return SpanGram(c.spans, c.x.table(), c.weight.data(), sums.total, sums.column_mean, std::move(pairs), kThreads);
+        return SpanGram(c.spans, c.x.table(), c.weight.data(), sums.total, sums.column_mean, std::move(pairs),
+                        kThreads);
     };
     try_failures("SpanGram", [&] {
         const Buffer<double> g = products(all_pairs(c.spans)).covariance({0}, {0}, kThreads);
