@@ -24,15 +24,15 @@ class FastHDMRWarning(UserWarning):
 
 
 class ConcurvityWarning(FastHDMRWarning):
-    """What a variable does can be written as a sum of functions of other variables, nearly."""
+    """What a variable does can be written as a sum of functions of other variables, nearly: read them as one group."""
 
 
 class ResidualWarning(FastHDMRWarning):
-    """The components leave over more than a tenth of the black box's variance."""
+    """The components leave over more than a tenth of the black box's variance, or no order explains enough."""
 
 
 class PairsWarning(FastHDMRWarning):
-    """Pairs of variables are left out."""
+    """Pairs of variables are left out, the weakest: there is no room for all in a joint projection."""
 
 
 class ConstantWarning(FastHDMRWarning):
@@ -40,7 +40,7 @@ class ConstantWarning(FastHDMRWarning):
 
 
 class RankWarning(FastHDMRWarning, LinAlgWarning):
-    """Columns are linearly dependent, or nearly."""
+    """Columns are linearly dependent, or nearly, so that components are not unique or not exact."""
 
 
 def warn(message: str | Warning, category: type[Warning]) -> None:
