@@ -30,7 +30,7 @@ _GAINS = (0.75, 0.85)
 More is asked of single variables: their spans are in every system, and finer ones are harder to tell apart.
 """
 
-_WORK = 1e8  # multiplications for leverages, a tenth of a second
+_WORK = 1e9  # multiplications for leverages, a few tenths of a second
 
 
 def finer_sizes(
