@@ -52,8 +52,8 @@ class HDMR(BaseHDMR):
     degree : int
         Of the splines, 0 to 3. Splines of a skewed variable are those of its normal scores.
     n_splines : int, tuple of int or None
-        Splines (or bins) of a variable, in spans of order 1, 2, …; None: the rule of `TreeHDMR`, and for single variables
-        more where an additive fit asks for them.
+        Splines (or bins) of a variable, in spans of order 1, 2, …; None: the rule of `TreeHDMR`, and for single
+        variables more where an additive fit asks for them.
     normalise : "output" or "data"
         Whether indices are divided by the variance of the model's output or of y.
     ci : "jackknife" or "bootstrap"
