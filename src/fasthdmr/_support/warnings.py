@@ -8,7 +8,7 @@ import warnings
 
 from scipy.linalg import LinAlgWarning
 
-_HOME = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # of the whole package
 
 
 class FastHDMRWarning(UserWarning):
