@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/kernels.hpp"
 #include "linalg/dot.hpp"
 #include "linalg/lapack.hpp"
 #include "support/parallel.hpp"
@@ -95,7 +96,7 @@ void solve_factored(const double* factor, index n, double* b) {
     for (index k = 0; k < n; ++k) {
         const double* column = factor + k * n;
         b[k] /= column[k];
-        for (index i = k + 1; i < n; ++i) b[i] -= column[i] * b[k];
+        kernels().add_scaled(-b[k], column + k + 1, n - k - 1, b + k + 1);
     }
     for (index k = n - 1; k >= 0; --k) {
         const double* column = factor + k * n;
