@@ -195,8 +195,13 @@ void Pass::choose_shifts() {
 void Pass::add_products(index s, const std::vector<Factor>& factors, bool with_constant) {
     const Span& span = spans_.all()[s];
     const index n = index(factors.size()) + 1;  // the last is the constant
-    std::vector<double> sums(span.columns * n, 0.0), row(n), values;
-    std::vector<std::int32_t> starts;
+    // The factors at a row are taken four at a time.
+    const index runs = (n + kMaxRun - 1) / kMaxRun, width = runs * kMaxRun;
+    Buffer<double> sums(span.columns * width, 0.0), table(kBlockRows * width, 0.0);
+    std::vector<double> values;
+    std::vector<std::int32_t> starts, fours(kBlockRows * runs);
+    for (std::size_t i = 0; i < fours.size(); ++i) fours[i] = std::int32_t(index(i) % runs) * kMaxRun;
+    for (index r = 0; r < kBlockRows; ++r) table[r * width + n - 1] = 1.0;
     for (index b = 0; b < count_; ++b) {
         const Block& block = blocks_[b];
         const double* weight = weight_.data() + block.begin;
@@ -204,20 +209,14 @@ void Pass::add_products(index s, const std::vector<Factor>& factors, bool with_c
         for (const Factor& factor : factors)
             given.push_back((factor.is_output ? block.outputs : block.terms).data() + factor.place * kBlockRows);
         axes_.expand(span, block.begin, block.rows, values, starts);
-        for (index r = 0; r < block.rows; ++r) {
-            for (index k = 0; k + 1 < n; ++k) row[k] = weight[r] * (given[k][r] - factors[k].shift);
-            row[n - 1] = weight[r];
-            const double* value = values.data() + r * span.values;
-            for (index q = 0; q < span.runs; ++q) {
-                double* sum = sums.data() + starts[r * span.runs + q] * n;
-                for (int i = 0; i < span.run; ++i, ++value)
-                    for (index k = 0; k < n; ++k) *sum++ += *value * row[k];
-            }
-        }
+        for (index k = 0; k + 1 < n; ++k)
+            for (index r = 0; r < block.rows; ++r) table[r * width + k] = given[k][r] - factors[k].shift;
+        kernels().add_products({values.data(), starts.data(), span.runs, span.run},
+                               {table.data(), fours.data(), runs, kMaxRun}, weight, block.rows, sums.data(), width);
     }
     for (index j = 0; j < span.columns; ++j) {
-        for (index k = 0; k + 1 < n; ++k) factors[k].sums[j * factors[k].stride] += sums[j * n + k];
-        if (with_constant) sums_.column_mean[span.first + j] += sums[j * n + n - 1];
+        for (index k = 0; k + 1 < n; ++k) factors[k].sums[j * factors[k].stride] += sums[j * width + k];
+        if (with_constant) sums_.column_mean[span.first + j] += sums[j * width + n - 1];
     }
 }
 
