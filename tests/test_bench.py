@@ -258,6 +258,7 @@ def test_the_tables_of_the_spans(sample, monkeypatch, capsys):
     monkeypatch.setattr(spans, "california", lambda: (*sample, ()))
     few = lambda X, y, n_trees, **options: models.boosted(X, y, n_trees=10, **options)  # noqa: E731
     monkeypatch.setattr(spans, "boosted", few)
+    monkeypatch.setattr(spans, "fitted", lambda trees, X, y: trees.set_params(n_estimators=3).fit(X, y))
     spans.run(quick=True, repeats=1)
     out = capsys.readouterr().out
     # A rival that is not installed says so and stops nothing.

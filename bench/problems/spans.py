@@ -1,4 +1,4 @@
-"""California housing, one gradient boosting of depth 3, order 2: what really orthogonal components cost."""
+"""Gradient boosting of depth 3, order 2, California housing and 100 variables: what orthogonal components cost."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from sklearn.ensemble import GradientBoostingRegressor
 
 from bench.contenders import null, ours, shap_interactions, treehfd
 from bench.data import california
 from bench.exact import Subspace
-from bench.models import boosted
+from bench.models import boosted, fitted
 from bench.problems.trees import rates
 from bench.report import machine, table, verdict
 from bench.runner import Contender, Measurement, measure
 
 LIMIT = 120.0  # seconds for a rival
 QUICK_ROWS = 2000
+MANY_VARIABLES, MANY_ROWS = 100, 20_000
 TREEHFD_RATIO, BASIS_RATIO = 30.0, 6.0
 HEADER = ["stage", "contender", "median s", "range", "peak MB", "x ours"]
 NOTES = f"""\
@@ -48,6 +50,22 @@ def collection(models: list[Any], X: np.ndarray) -> list[Contender]:
         row('basis="trees", order None', None, "trees"),
         row('basis="spline", order 2', 2, "spline"),
     ]
+
+
+def many_variables(n_rows: int) -> list[Contender]:
+    """Return the rows for independent variables; those that split on a share of them have thousands of terms."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(n_rows, MANY_VARIABLES))
+    y = X[:, 0] + X[:, 1] * X[:, 2] + np.sin(2 * X[:, 3]) + X[:, 10] * X[:, 11] + X[:, 4:10].sum(axis=1) / 2
+    y += 0.3 * random.normal(size=n_rows)
+
+    def row(n_trees: int, max_features: float | None) -> Contender:
+        trees = GradientBoostingRegressor(n_estimators=n_trees, max_depth=3, max_features=max_features, random_state=0)
+        model = fitted(trees, X, y)
+        name = f"max_features={max_features}, 1 thread"
+        return Contender(name, f"{n_trees} trees, fit", lambda _: ours.explain(model, X, order=2, n_jobs=1))
+
+    return [row(100, None), row(500, 0.3)]
 
 
 def operations(subspaces: Iterable[Subspace], n_rows: int, degree: int = 3) -> float:
@@ -120,4 +138,7 @@ def run(*, quick: bool, repeats: int) -> None:
     n_trees = 500 if quick else 5000
     bases = measure(collection(boosted(X, y, n_trees=n_trees), X), repeats)
     print(f"\nN = {len(X)}, depth 1, 2, 3, {n_trees} trees each\n\n{result_table(bases)}\n\n{NOTES}")
+    n_rows = QUICK_ROWS if quick else MANY_ROWS
+    many = measure(many_variables(n_rows), repeats)
+    print(f"\nN = {n_rows}, n = {MANY_VARIABLES}\n\n{result_table(many)}\n")
     print(demands(tables, bases))
