@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "linalg/cholesky.hpp"
+#include "linalg/short_calls.hpp"
 #include "released.hpp"
 #include "results.hpp"
 #include "spans/evaluate.hpp"
@@ -183,7 +184,13 @@ py::array_t<double> solve_positive(const Doubles& a, const py::array_t<double, p
         const Released released;
         Buffer<double> factor(a.data(), a.data() + n * n);
         solved = cholesky(factor.data(), n, n_threads);
-        if (solved) parallel_for(b.shape(1), n_threads, [&](index k) { solve_factored(factor.data(), n, x + k * n); });
+        // Batches have a fixed size, so that results do not depend on the threads.
+        constexpr index batch = 64;
+        parallel_for(solved ? (b.shape(1) + batch - 1) / batch : 0, n_threads, [&](index k) {
+            const index count = std::min(batch, index(b.shape(1)) - k * batch);
+            for (const char transposed : {'N', 'T'})
+                solve_triangle('L', transposed, factor.data(), n, n, x + k * batch * n, count);
+        });
     }
     if (!solved) throw Error("the products of splines are not finite: rescale the variables");
     return out;

@@ -19,7 +19,7 @@ void find_leaves(const Node* tree, const std::uint8_t* missing_left, int depth, 
                  std::int32_t* leaf);
 void add_scaled(double factor, const double* x, index rows, double* out);
 void add_products(const SparseRows& a, const SparseRows& b, const double* weight, index rows, double* g, index ld);
-void add_cell(const CellProduct& product, const std::int32_t* rows, index count, double* g);
+void add_tensors(const TensorRows& t, const double* weight, index rows, double* sums);
 void add_box(const BoxSide* sides, index n_sides, double value, index rows, double* out);
 void add_covariances(const SideWeights* sides, index n_sides, const double* values, index a, index first, index count,
                      double* out);

@@ -21,7 +21,7 @@ const Kernels FASTHDMR_CONCAT(kernels_, FASTHDMR_ISA) = {FASTHDMR_STRING(FASTHDM
                                                          set::find_leaves,
                                                          set::add_scaled,
                                                          set::add_products,
-                                                         set::add_cell,
+                                                         set::add_tensors,
                                                          set::add_box,
                                                          set::add_covariances};
 

@@ -29,8 +29,8 @@ struct Kernels {
     // Sums the weighted outer products of two sparse rows into g, row-major.
     void (*add_products)(const SparseRows& a, const SparseRows& b, const double* weight, index rows, double* g,
                          index ld);
-    // Sums the weighted products of two spans at rows of one cell into g.
-    void (*add_cell)(const CellProduct& product, const std::int32_t* rows, index count, double* g);
+    // Adds the weighted tensor products at some rows.
+    void (*add_tensors)(const TensorRows& t, const double* weight, index rows, double* sums);
     // Adds value times the product of what each side gives at a row.
     void (*add_box)(const BoxSide* sides, index n_sides, double value, index rows, double* out);
     // Adds values[a] * values[b] * the product over sides of Cov(1_a, 1_b) to out[b - first], for b from `first` on.

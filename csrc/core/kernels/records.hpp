@@ -64,15 +64,16 @@ struct SideWeights {
     const double *low, *high, *missing, *probability;
 };
 
-// The product of two spans of cubic splines within a cell of knots: four values a row of each axis, one after the other.
-constexpr int kMostFactors = 3;
-struct CellProduct {
-    const double* a[kMostFactors];
-    const double* b[kMostFactors];
-    int factors_a, factors_b;
-    const double* weight;
-    const std::int32_t* row_offsets;  // where the columns of a begin, counted from the first product of the cell,
-    const std::int32_t* offsets;      // and those of b; four at a time are neighbours
+// Tensor products of a few values of each of some factors, at rows. Values of the last factor belong in neighbouring
+// places, those of the one before in places a stride apart.
+constexpr int kMostFactors = 6;
+struct TensorRows {
+    const double* values[kMostFactors];  // (rows, run)
+    int runs[kMostFactors];              // 4 or 8
+    int factors;
+    index stride;
+    const std::int32_t* offsets;  // by product of the factors but the last two, from the first place that a row touches
+    const std::int32_t* begin;    // by row, that place
 };
 
 }  // namespace fasthdmr

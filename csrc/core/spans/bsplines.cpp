@@ -52,6 +52,34 @@ Axis::Axis(index variable, int degree, std::vector<double> knots, bool missing_c
         throw Error("knots must be clamped, the last interval not empty");
 }
 
+bool Axis::shares_line(const Axis& other) const {
+    return variable_ == other.variable_ && knots_.front() == other.knots_.front() &&
+           knots_.back() == other.knots_.back() && scores_ == other.scores_;
+}
+
+// The number of the knot that an interval begins with, the last of equal ones.
+index Axis::interval(double x) const {
+    const auto first = knots_.begin() + degree_, last = knots_.begin() + splines_;
+    return std::min<index>(std::upper_bound(first, last, x) - knots_.begin(), splines_) - 1;
+}
+
+// De Boor's recursion too, with an argument of its own at each step.
+index Axis::blossom(double x, const double (&at)[3], double* values) const {
+    const index interval = this->interval(x);
+    values[0] = 1.0;
+    for (int d = 1; d <= 3; ++d) {
+        double saved = 0.0;
+        for (int r = 0; r < d; ++r) {
+            const double right = knots_[interval + r + 1] - at[d - 1], left = at[d - 1] - knots_[interval + 1 - d + r];
+            const double part = right / (right + left) * values[r], rest = values[r] - part;
+            values[r] = saved + part;
+            saved = rest;
+        }
+        values[d] = saved;
+    }
+    return interval - degree_;
+}
+
 // De Boor's recursion over the interval that holds x.
 index Axis::evaluate_at(double x, double* values) const {
     if (std::isnan(x)) {
@@ -61,8 +89,7 @@ index Axis::evaluate_at(double x, double* values) const {
         return columns() - run();
     }
     x = std::min(std::max(x, knots_.front()), knots_.back());
-    const auto first = knots_.begin() + degree_, last = knots_.begin() + splines_;
-    const index interval = std::min<index>(std::upper_bound(first, last, x) - knots_.begin(), splines_) - 1;
+    const index interval = this->interval(x);
     double left[kMaxRun], right[kMaxRun];
     values[0] = 1.0;
     for (int d = 1; d <= degree_; ++d) {

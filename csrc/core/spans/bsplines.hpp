@@ -17,6 +17,7 @@ public:
     NormalScores(std::vector<double> values, std::vector<double> scores);
 
     double operator()(double x) const;
+    bool operator==(const NormalScores& other) const { return values_ == other.values_ && scores_ == other.scores_; }
 
 private:
     std::vector<double> values_, scores_;
@@ -29,6 +30,10 @@ public:
     Axis(index variable, int degree, std::vector<double> knots, bool missing_column, NormalScores scores = {});
 
     index variable() const { return variable_; }
+    const std::vector<double>& knots() const { return knots_; }
+    bool has_missing_column() const { return missing_column_; }
+    // Whether the knots of both are places between the same ends of the same coordinate.
+    bool shares_line(const Axis& other) const;
     int run() const { return degree_ + 1; }
     index columns() const { return splines_ + (missing_column_ ? 1 : 0); }
     // What the knots are places of: the value, or its normal score.
@@ -36,8 +41,13 @@ public:
     // Writes the run() values that need not be 0; returns the column of the first. Values outside the knots are clamped.
     index evaluate(double x, double* values) const { return evaluate_at(coordinate(x), values); }
     index evaluate_at(double coordinate, double* values) const;
+    // The blossoms of the cubic splines of the interval that holds x: functions of three places that are affine in each,
+    // and equal to the splines where the three are one.
+    index blossom(double x, const double (&at)[3], double* values) const;
 
 private:
+    index interval(double x) const;
+
     index variable_;
     int degree_;
     std::vector<double> knots_;

@@ -8,59 +8,100 @@ namespace fasthdmr {
 
 namespace {
 
-bool is_cubic(const Spans& spans, const Span& span) {
-    return span.axes.size() <= kMostFactors && std::all_of(span.axes.begin(), span.axes.end(), [&](index axis) {
-               return spans.axes()[axis].run() == kMaxRun;
-           });
+// Calls with the axes of each variable of two spans, -1 for one that a span lacks, and the distances between
+// neighbouring columns in the products.
+template <class Function>
+void for_variables(const Spans& spans, const Span& a, const Span& b, const Function& call) {
+    index stride_a = a.columns * b.columns, stride_b = b.columns;
+    std::size_t i = 0, j = 0;
+    while (i < a.axes.size() || j < b.axes.size()) {
+        const bool in_a = i < a.axes.size() && (j == b.axes.size() || a.subspace[i] <= b.subspace[j]);
+        const bool in_b = j < b.axes.size() && (i == a.axes.size() || b.subspace[j] <= a.subspace[i]);
+        const index axis_a = in_a ? a.axes[i] : -1, axis_b = in_b ? b.axes[j] : -1;
+        if (in_a) stride_a /= spans.axes()[a.axes[i++]].columns();
+        if (in_b) stride_b /= spans.axes()[b.axes[j++]].columns();
+        call(axis_a, axis_b, stride_a, stride_b);
+    }
 }
 
-// The columns that a row of a cell touches, counted from the first.
-std::vector<std::int32_t> touched_columns(const Spans& spans, const Span& span) {
-    std::vector<std::int32_t> columns{0};
-    for (const index axis : span.axes) {
-        std::vector<std::int32_t> next;
-        for (const std::int32_t column : columns)
-            for (int j = 0; j < kMaxRun; ++j) next.push_back(column * std::int32_t(spans.axes()[axis].columns()) + j);
-        columns = std::move(next);
-    }
-    return columns;
-}
-
-// Adds the first column that a row touches, times a factor, to its cell.
-void add_first_column(const Spans& spans, const SpanBlock& block, const Span& span, std::int32_t factor,
-                      std::vector<std::int32_t>& cell) {
-    for (std::size_t k = span.axes.size(); k-- > 0; factor *= std::int32_t(spans.axes()[span.axes[k]].columns())) {
-        const std::int32_t* starts = block.starts(span.axes[k]);
-        for (index r = 0; r < block.rows(); ++r) cell[r] += starts[r] * factor;
-    }
+// From (n, columns) to (columns, n).
+Buffer<double> last_to_front(const Buffer<double>& values, index columns) {
+    const index n = index(values.size()) / columns;
+    Buffer<double> turned(values.size());
+    for (index i = 0; i < n; ++i)
+        for (index j = 0; j < columns; ++j) turned[j * n + i] = values[i * columns + j];
+    return turned;
 }
 
 }  // namespace
 
-bool can_sort(const Spans& spans, const Span& a, const Span& b, index rows) {
-    return is_cubic(spans, a) && is_cubic(spans, b) && a.columns * b.columns <= std::max<index>(2 * rows, 4096);
+bool SpanProducts::prepare(const Spans& spans, AxisProducts& axes, const Span& a, const Span& b, index rows) {
+    if (a.columns * b.columns > 2 * rows) return false;
+    int factors = 0;
+    bool can = true;
+    for_variables(spans, a, b, [&](index axis_a, index axis_b, index, index) {
+        ++factors;
+        if (axis_a >= 0 && axis_b >= 0) can &= axes.add(axis_a, axis_b);
+        else can &= spans.axes()[std::max(axis_a, axis_b)].run() == kMaxRun;
+    });
+    return can && a.axes.size() <= kMostFactors / 2 && b.axes.size() <= kMostFactors / 2;
 }
 
-void add_sorted_products(const Spans& spans, const SpanBlock& block, const Span& a, const Span& b, const double* weight,
-                         double* g) {
-    // A cell is known by the place in g where its products begin.
-    const index rows = block.rows();
-    std::vector<std::int32_t> cell(rows, 0), begin(a.columns * b.columns + 1, 0), order(rows);
-    add_first_column(spans, block, a, std::int32_t(b.columns), cell);
-    add_first_column(spans, block, b, 1, cell);
-    for (index r = 0; r < rows; ++r) ++begin[cell[r] + 1];
-    for (std::size_t k = 1; k < begin.size(); ++k) begin[k] += begin[k - 1];
-    std::vector<std::int32_t> next(begin.begin(), begin.end() - 1);
-    for (index r = 0; r < rows; ++r) order[next[cell[r]]++] = std::int32_t(r);
+SpanProducts::SpanProducts(const Spans& spans, const AxisProducts& axes, const Span& a, const Span& b) : axes_(axes) {
+    for_variables(spans, a, b, [&](index axis_a, index axis_b, index stride_a, index stride_b) {
+        const index n = axis_a < 0 ? 1 : spans.axes()[axis_a].columns(),
+                    m = axis_b < 0 ? 1 : spans.axes()[axis_b].columns();
+        const bool is_shared = axis_a >= 0 && axis_b >= 0;
+        Factor factor{is_shared, is_shared ? axes.number(axis_a, axis_b) : std::max(axis_a, axis_b), n * m, {}};
+        if (is_shared) factor.columns = axes[factor.number].columns();
+        for (index i = 0; i < n; ++i)
+            for (index j = 0; j < m; ++j) factor.places.push_back(i * stride_a + j * stride_b);
+        factors_.push_back(std::move(factor));
+    });
+    // Polynomials come last: a vector holds those of an interval.
+    std::stable_partition(factors_.begin(), factors_.end(), [](const Factor& factor) { return !factor.is_shared; });
+    index size = factors_.back().columns;
+    offsets_ = {0};
+    for (std::size_t k = factors_.size() - 1; k-- > 0; size *= factors_[k].columns) {
+        if (k + 2 == factors_.size()) continue;
+        std::vector<std::int32_t> next;
+        for (int i = 0; i < factors_[k].run(); ++i)
+            for (const std::int32_t offset : offsets_) next.push_back(std::int32_t(i * size) + offset);
+        offsets_ = std::move(next);
+    }
+    sums_.assign(size, 0.0);
+}
 
-    std::vector<std::int32_t> row_offsets = touched_columns(spans, a), offsets = touched_columns(spans, b);
-    for (std::int32_t& offset : row_offsets) offset *= std::int32_t(b.columns);
-    CellProduct product{{}, {}, int(a.axes.size()), int(b.axes.size()), weight, row_offsets.data(), offsets.data()};
-    for (std::size_t k = 0; k < a.axes.size(); ++k) product.a[k] = block.values(a.axes[k]);
-    for (std::size_t k = 0; k < b.axes.size(); ++k) product.b[k] = block.values(b.axes[k]);
-    for (std::size_t k = 0; k + 1 < begin.size(); ++k)
-        if (begin[k + 1] > begin[k])
-            kernels().add_cell(product, order.data() + begin[k], begin[k + 1] - begin[k], g + k);
+void SpanProducts::add(const SpanBlock& block, const double* weight) {
+    std::vector<std::int32_t> begin(block.rows(), 0);
+    TensorRows rows{{}, {}, int(factors_.size()), factors_.back().columns, offsets_.data(), begin.data()};
+    std::int32_t stride = 1;
+    for (std::size_t k = factors_.size(); k-- > 0; stride *= std::int32_t(factors_[k].columns)) {
+        const Factor& factor = factors_[k];
+        const std::int32_t* starts = factor.is_shared ? axes_.starts(factor.number) : block.starts(factor.number);
+        for (index r = 0; r < block.rows(); ++r) begin[r] += starts[r] * stride;
+        rows.values[k] = factor.is_shared ? axes_.values(factor.number) : block.values(factor.number);
+        rows.runs[k] = factor.run();
+    }
+    kernels().add_tensors(rows, weight, block.rows(), sums_.data());
+}
+
+std::vector<double> SpanProducts::take() {
+    // Factor after factor, from the last, is brought to the front.
+    Buffer<double> sums = std::move(sums_);
+    std::vector<index> places{0};
+    for (std::size_t k = factors_.size(); k-- > 0;) {
+        const Factor& factor = factors_[k];
+        sums = last_to_front(sums, factor.columns);
+        if (factor.is_shared) sums = axes_[factor.number].expand(sums);
+        std::vector<index> next;
+        for (const index place : factor.places)
+            for (const index behind : places) next.push_back(place + behind);
+        places = std::move(next);
+    }
+    std::vector<double> result(sums.size());
+    for (std::size_t i = 0; i < sums.size(); ++i) result[places[i]] = sums[i];
+    return result;
 }
 
 }  // namespace fasthdmr

@@ -12,7 +12,7 @@ namespace fasthdmr {
 
 namespace {
 
-constexpr index kMostBlocks = 16, kAxisBytes = index(128) << 20;
+constexpr index kMostBlocks = 16, kGramBlocks = 4, kAxisBytes = index(128) << 20;
 
 // One span at the rows of a block.
 struct Expanded {
@@ -21,42 +21,32 @@ struct Expanded {
     SparseRows view(const Span& span) const { return {values.data(), starts.data(), span.runs, span.run}; }
 };
 
-// Adds the products of pairs of spans over the rows of a wave. A pair whose rows cannot be sorted by cells takes them as
-// they come, block after block.
-void add_pairs(const Spans& spans, const SpanBlock& axes, const SpanPairs& pairs, const double* weight,
-               std::vector<std::vector<double>>& products, int n_threads) {
-    std::vector<index> sorted, unsorted;
-    for (index p = 0; p < index(pairs.size()); ++p) {
-        const Span &a = spans.all()[pairs[p].first], &b = spans.all()[pairs[p].second];
-        (can_sort(spans, a, b, axes.rows()) ? sorted : unsorted).push_back(p);
-    }
-    parallel_for(index(sorted.size()), n_threads, [&](index k) {
-        const auto& [a, b] = pairs[sorted[k]];
-        add_sorted_products(spans, axes, spans.all()[a], spans.all()[b], weight, products[sorted[k]].data());
-    });
-    if (unsorted.empty()) return;
+// Adds the products of pairs of spans over the rows of a wave, as they come, block after block.
+void add_pairs(const Spans& spans, const SpanBlock& axes, const SpanPairs& pairs, const std::vector<index>& chosen,
+               const double* weight, std::vector<std::vector<double>>& products, int n_threads) {
+    if (chosen.empty()) return;
     std::vector<char> wanted(spans.all().size(), 0);
-    for (const index p : unsorted) wanted[pairs[p].first] = wanted[pairs[p].second] = 1;
+    for (const index p : chosen) wanted[pairs[p].first] = wanted[pairs[p].second] = 1;
     std::vector<Expanded> expanded(spans.all().size());
     for (index begin = 0; begin < axes.rows(); begin += kBlockRows) {
         const index rows = std::min(kBlockRows, axes.rows() - begin);
         parallel_for(index(wanted.size()), n_threads, [&](index s) {
             if (wanted[s]) axes.expand(spans.all()[s], begin, rows, expanded[s].values, expanded[s].starts);
         });
-        parallel_for(index(unsorted.size()), n_threads, [&](index q) {
-            const auto& [first, second] = pairs[unsorted[q]];
+        parallel_for(index(chosen.size()), n_threads, [&](index q) {
+            const auto& [first, second] = pairs[chosen[q]];
             const Span &a = spans.all()[first], &b = spans.all()[second];
             kernels().add_products(expanded[first].view(a), expanded[second].view(b), weight + begin, rows,
-                                   products[unsorted[q]].data(), b.columns);
+                                   products[chosen[q]].data(), b.columns);
         });
     }
 }
 
 }  // namespace
 
-index blocks_in_wave(const Spans& spans, index n_blocks) {
-    const index bytes =
-        index(spans.axes().size()) * kBlockRows * index(kMaxRun * sizeof(double) + sizeof(std::int32_t));
+index blocks_in_wave(const Spans& spans, index n_blocks, index more) {
+    const index axis = kMaxRun * sizeof(double) + sizeof(std::int32_t);
+    const index bytes = kBlockRows * (index(spans.axes().size()) * axis + more);
     return std::max<index>(1, std::min({kMostBlocks, n_blocks, kAxisBytes / std::max<index>(bytes, 1)}));
 }
 
@@ -65,17 +55,33 @@ SpanGram::SpanGram(const Spans& spans, const Table& x, const double* weight, dou
     : spans_(spans), means_(means), base_(base), total_(total), pairs_(std::move(pairs)) {
     std::sort(pairs_.begin(), pairs_.end());
     if (pairs_.empty()) return;
-    for (const auto& [a, b] : pairs_) products_.emplace_back(spans.all()[a].columns * spans.all()[b].columns, 0.0);
-    const index n_blocks = (x.rows + kBlockRows - 1) / kBlockRows, wave = blocks_in_wave(spans, n_blocks);
+    products_.resize(pairs_.size());
+    AxisProducts shared(spans);
+    std::vector<index> cubic, others;
+    for (index p = 0; p < index(pairs_.size()); ++p) {
+        const Span &a = spans.all()[pairs_[p].first], &b = spans.all()[pairs_[p].second];
+        const bool is_cubic = SpanProducts::prepare(spans, shared, a, b, x.rows);
+        (is_cubic ? cubic : others).push_back(p);
+        if (!is_cubic) products_[p].assign(a.columns * b.columns, 0.0);
+    }
+    std::vector<SpanProducts> sums;
+    for (const index p : cubic)
+        sums.emplace_back(spans, shared, spans.all()[pairs_[p].first], spans.all()[pairs_[p].second]);
+    const index n_blocks = (x.rows + kBlockRows - 1) / kBlockRows;
+    const index wave = std::min(kGramBlocks, blocks_in_wave(spans, n_blocks, shared.row_bytes()));
     std::vector<double> wave_weight(wave * kBlockRows, 1.0);
     SpanBlock axes(spans, wave * kBlockRows);
+    shared.reserve(wave * kBlockRows);
     for (index first = 0; first < x.rows; first += wave * kBlockRows) {
         const index rows = std::min(wave * kBlockRows, x.rows - first);
         if (weight) std::copy_n(weight + first, rows, wave_weight.begin());
         axes.load(x, {first, 1, rows, nullptr}, n_threads);
-        add_pairs(spans, axes, pairs_, wave_weight.data(), products_, n_threads);
+        shared.load(x, {first, 1, rows, nullptr}, n_threads);
+        parallel_for(index(sums.size()), n_threads, [&](index k) { sums[k].add(axes, wave_weight.data()); });
+        add_pairs(spans, axes, pairs_, others, wave_weight.data(), products_, n_threads);
         rows_done() += rows;
     }
+    parallel_for(index(sums.size()), n_threads, [&](index k) { products_[cubic[k]] = sums[k].take(); });
 }
 
 index SpanGram::columns(const Spanning& u) const {

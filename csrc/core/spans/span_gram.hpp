@@ -10,8 +10,8 @@ namespace fasthdmr {
 
 using SpanPairs = std::vector<std::pair<index, index>>;  // first <= second
 
-// A wave: so many blocks of rows that their axes stay within a fixed memory.
-index blocks_in_wave(const Spans& spans, index n_blocks);
+// A wave: so many blocks of rows that their axes, and more bytes a row, stay within a fixed memory.
+index blocks_in_wave(const Spans& spans, index n_blocks, index more = 0);
 
 class SpanGram {
 public:

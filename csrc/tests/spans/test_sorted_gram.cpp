@@ -1,5 +1,7 @@
 #include "spans/sorted_gram.hpp"
 
+#include <cmath>
+
 #include "dense_spans.hpp"
 #include "kernels/kernels.hpp"
 
@@ -37,57 +39,101 @@ TEST(span_products_agree_with_the_baseline) {
         }
 }
 
-// Cubic splines of one to three variables, one of them with missing values.
-TEST(sorted_span_products_are_sums_over_rows) {
-    const auto axis = [](index variable, index inner, bool missing) {
-        std::vector<double> knots(4, -3.0);
-        for (index k = 0; k < inner; ++k) knots.push_back(-1.0 + 2.0 * double(k + 1) / double(inner + 1));
-        knots.insert(knots.end(), 4, 3.0);
-        return Axis(variable, 3, knots, missing);
-    };
-    const Spans spans({axis(0, 2, false), axis(1, 1, true), axis(2, 0, false)}, {{0}, {1}, {0, 1}, {1, 2}, {0, 1, 2}},
-                      {{0}, {1}, {0, 1}, {1, 2}, {0, 1, 2}});
-    for (const index rows : {1, 15, 16, 17, 900}) {
-        const Matrix x = correlated(rows, 84), all = dense(spans, x);
-        const std::vector<double> weight = random_weights(rows, 86);
-        SpanBlock block(spans, rows);
-        block.load(x.table(), {0, 1, rows, nullptr});
-        for (const auto& [first, second] : all_pairs(spans)) {
-            const Span &a = spans.all()[first], &b = spans.all()[second];
-            CHECK(can_sort(spans, a, b, 20000));
-            std::vector<double> actual(a.columns * b.columns, 0.0);
-            add_sorted_products(spans, block, a, b, weight.data(), actual.data());
-            CHECK_CLOSE(actual, products(all, a.first, a.columns, all, b.first, b.columns, weight), 1e-13);
+// Products of splines with different knots of one variable, some values missing, others outside the knots or on them.
+TEST(axis_products_are_products_of_splines) {
+    const Axis fine(0, 3, clamped(3, {-1.0, -0.5, 0.0, 1e-9, 0.25, 1.0}), true);
+    for (const Axis& coarse :
+         {Axis(0, 3, clamped(3, {-1.0, 0.1, 1.0}), true), Axis(0, 3, clamped(3, {-1.0, 0.0, 1.0}), false),
+          Axis(0, 3, clamped(3, {-1.0, 0.0, 0.0, 0.0, 0.0, 1.0}), true), fine}) {
+        const AxisProduct product(coarse, fine);
+        for (const double x :
+             {-2.0, -1.0, -0.7, -0.5, -0.1, 0.0, 3e-10, 1e-9, 0.1, 0.17, 0.5, 1.0, 3.0, std::nan("")}) {
+            Buffer<double> sums(product.columns(), 0.0);
+            double values[kProductRun];
+            const index start = product.evaluate(x, values);
+            CHECK(std::all_of(values, values + kProductRun, [](double v) { return v >= 0; }));
+            std::copy_n(values, kProductRun, sums.begin() + start);
+            const Buffer<double> given = product.expand(sums);
+            const std::vector<double> a = axis_columns(coarse, x), b = axis_columns(fine, x),
+                                      actual(given.begin(), given.end());
+            std::vector<double> expected;
+            for (const double v : a)
+                for (const double w : b) expected.push_back(v * w);
+            CHECK_CLOSE(actual, expected, 1e-14);
         }
     }
-    const Spans mixed = mixed_spans();
-    CHECK(can_sort(mixed, mixed.all()[0], mixed.all()[0], 1) && !can_sort(mixed, mixed.all()[0], mixed.all()[1], 1));
-    CHECK(!can_sort(spans, spans.all()[4], spans.all()[4], 100));  // more cells than rows
+}
+
+// Cubic splines of one to three variables, those of a variable with other knots alone than with others.
+TEST(products_of_spans_are_sums_over_rows) {
+    std::vector<Axis> axes;
+    for (index variable = 0; variable < 3; ++variable) {
+        axes.emplace_back(variable, 3, clamped(3, {0.0, 0.3, 0.4, 0.7, 1.0}), variable == 1);
+        axes.emplace_back(variable, 3, clamped(3, {0.0, 0.4, 1.0}), variable == 1);
+    }
+    const Spans spans(axes, {{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}},
+                      {{0}, {2}, {4}, {1, 3}, {1, 5}, {3, 5}, {1, 3, 5}});
+    AxisProducts shared(spans);
+    for (const auto& [a, b] : all_pairs(spans))
+        CHECK(SpanProducts::prepare(spans, shared, spans.all()[a], spans.all()[b], 20000));
+    for (const index rows : {1, 900}) {
+        const Matrix x = correlated(rows, 84), all = dense(spans, x);
+        const std::vector<double> weight = random_weights(rows, 86);
+        shared.reserve(rows);
+        for (const auto& [first, second] : all_pairs(spans)) {
+            const Span &a = spans.all()[first], &b = spans.all()[second];
+            SpanProducts products_of(spans, shared, a, b);
+            for (index begin = 0; begin < rows; begin += 500) {
+                const index count = std::min<index>(500, rows - begin);
+                SpanBlock block(spans, rows);
+                block.load(x.table(), {begin, 1, count, nullptr});
+                shared.load(x.table(), {begin, 1, count, nullptr}, 1);
+                products_of.add(block, weight.data() + begin);
+            }
+            CHECK_CLOSE(products_of.take(), products(all, a.first, a.columns, all, b.first, b.columns, weight), 1e-13);
+        }
+    }
+}
+
+TEST(only_cubics_on_one_line_are_multiplied_by_their_polynomials) {
+    const std::vector<double> knots = clamped(3, {0.0, 1.0});
+    const auto prepared = [&](const Axis& single, const Axis& in_pair, index rows) {
+        const Spans spans({single, in_pair, Axis(1, 3, knots, false)}, {{0}, {0, 1}}, {{0}, {1, 2}});
+        AxisProducts shared(spans);
+        return SpanProducts::prepare(spans, shared, spans.all()[0], spans.all()[1], rows);
+    };
+    const Axis axis(0, 3, knots, false);
+    CHECK(prepared(axis, axis, 100) && !prepared(axis, axis, 20));  // fewer rows than products
+    CHECK(!prepared(axis, Axis(0, 2, clamped(2, {0.0, 1.0}), false), 100));
+    CHECK(!prepared(axis, Axis(0, 3, clamped(3, {0.0, 2.0}), false), 100));
+    CHECK(!prepared(axis, Axis(0, 3, knots, false, NormalScores({0.0, 1.0}, {-1.0, 1.0})), 100));
 }
 
 // Same bits whatever the instruction set.
-TEST(products_within_a_cell_agree_with_the_baseline) {
+TEST(tensor_products_agree_with_the_baseline) {
     Random random(96);
     constexpr index rows = 40;
-    std::vector<double> values[2 * kMostFactors], weight = random_weights(rows, 97);
-    CellProduct product{{}, {}, 0, 0, weight.data(), nullptr, nullptr};
-    for (int k = 0; k < 2 * kMostFactors; ++k) {
-        for (index i = 0; i < 4 * rows; ++i) values[k].push_back(random.uniform(-1.0, 1.0));
-        (k < kMostFactors ? product.a[k] : product.b[k - kMostFactors]) = values[k].data();
-    }
-    const std::vector<std::int32_t> chosen = {3, 39, 0, 7, 7, 12, 30, 1, 2, 4, 5, 6, 8, 9, 10, 11, 13, 14, 20};
-    std::vector<std::int32_t> offsets, row_offsets;
-    for (std::int32_t i = 0; i < 64; ++i) {
-        offsets.push_back(i / 4 * 5 + i % 4);
-        row_offsets.push_back(i * 100);
-    }
-    product.offsets = offsets.data();
-    product.row_offsets = row_offsets.data();
-    for (product.factors_a = 1; product.factors_a <= kMostFactors; ++product.factors_a)
-        for (product.factors_b = 1; product.factors_b <= kMostFactors; ++product.factors_b) {
-            std::vector<double> actual(6400, 0.0), baseline = actual;
-            kernels().add_cell(product, chosen.data(), index(chosen.size()), actual.data());
-            kernels_baseline.add_cell(product, chosen.data(), index(chosen.size()), baseline.data());
+    const std::vector<double> weight = random_weights(rows, 97);
+    std::vector<double> values[kMostFactors];
+    for (auto& v : values)
+        for (index i = 0; i < 8 * rows; ++i) v.push_back(random.uniform(-1.0, 1.0));
+    for (int factors = 1; factors <= kMostFactors; ++factors)
+        // A variable of both spans, each of up to three, takes the place of two.
+        for (int eights = 0; eights <= std::min(factors, kMostFactors - factors); ++eights) {
+            std::vector<std::int32_t> begin, offsets;
+            for (index r = 0; r < rows; ++r) begin.push_back(std::int32_t(random.below(50)));
+            TensorRows t{{}, {}, factors, 11, nullptr, begin.data()};
+            std::size_t outer = 1;
+            for (int k = 0; k < factors; ++k) {
+                t.values[k] = values[k].data();
+                t.runs[k] = k >= factors - eights ? 8 : 4;
+                if (k + 2 < factors) outer *= std::size_t(t.runs[k]);
+            }
+            for (std::size_t i = 0; i < outer; ++i) offsets.push_back(std::int32_t(i) * 100);
+            t.offsets = offsets.data();
+            std::vector<double> actual(100 * outer + 50, 0.0), baseline = actual;
+            kernels().add_tensors(t, weight.data(), rows, actual.data());
+            kernels_baseline.add_tensors(t, weight.data(), rows, baseline.data());
             CHECK_SAME_BITS(actual, baseline);
         }
 }

@@ -1,0 +1,71 @@
+#include "kernels/declarations.hpp"
+
+namespace fasthdmr::FASTHDMR_ISA {
+
+namespace {
+
+constexpr index kMostOuter = 256;  // 4^4: two spans of three variables each, the last two factors apart
+
+// Doubles of a register, written out: compilers do not find vectors in loops of four.
+#if defined(__AVX512F__)
+constexpr int kLanes = 8;
+#elif defined(__AVX__)
+constexpr int kLanes = 4;
+#else
+constexpr int kLanes = 2;
+#endif
+
+// Multiplies every entry by each of some values, in place from the back.
+template <int Run>
+inline index multiply(double* outer, index n, const double* values) {
+    for (index i = n - 1; i >= 0; --i) {
+        const double factor = outer[i];
+        for (int j = 0; j < Run; ++j) outer[Run * i + j] = factor * values[j];
+    }
+    return n * Run;
+}
+
+// Products of the last two factors are held in registers; Inner is 1 if there is one factor.
+template <int Inner, int Run>
+void add_rows(const TensorRows& t, const double* weight, index rows, double* sums) {
+    constexpr int lanes = Run < kLanes ? Run : kLanes;
+    typedef double Lanes __attribute__((vector_size(8 * lanes), aligned(8), may_alias));
+    const index stride = t.stride;
+    const int heads = t.factors - (Inner == 1 ? 1 : 2);
+    double outer[kMostOuter];
+    for (index r = 0; r < rows; ++r) {
+        outer[0] = weight[r];
+        index n = 1;
+        for (int k = 0; k < heads; ++k)
+            n = t.runs[k] == 4 ? multiply<4>(outer, n, t.values[k] + r * 4)
+                               : multiply<8>(outer, n, t.values[k] + r * 8);
+        const double* inner = Inner == 1 ? nullptr : t.values[heads] + r * Inner;
+        for (int v = 0; v < Run; v += lanes) {
+            const Lanes last = *reinterpret_cast<const Lanes*>(t.values[t.factors - 1] + r * Run + v);
+            Lanes products[Inner];
+            for (int j = 0; j < Inner; ++j) products[j] = Inner == 1 ? last : inner[j] * last;
+            for (index i = 0; i < n; ++i) {
+                double* out = sums + t.begin[r] + t.offsets[i] + v;
+                const double factor = outer[i];
+#pragma GCC unroll 8
+                for (int j = 0; j < Inner; ++j) *reinterpret_cast<Lanes*>(out + j * stride) += factor * products[j];
+            }
+        }
+    }
+}
+
+template <int Run>
+void add_rows_of(const TensorRows& t, const double* weight, index rows, double* sums) {
+    if (t.factors == 1) return add_rows<1, Run>(t, weight, rows, sums);
+    if (t.runs[t.factors - 2] == 4) return add_rows<4, Run>(t, weight, rows, sums);
+    add_rows<8, Run>(t, weight, rows, sums);
+}
+
+}  // namespace
+
+void add_tensors(const TensorRows& t, const double* weight, index rows, double* sums) {
+    if (t.runs[t.factors - 1] == 4) return add_rows_of<4>(t, weight, rows, sums);
+    add_rows_of<8>(t, weight, rows, sums);
+}
+
+}  // namespace fasthdmr::FASTHDMR_ISA
