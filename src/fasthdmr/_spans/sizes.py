@@ -100,13 +100,16 @@ def main_sizes(
         m = block.columns.shape[1]
         partial = left + block.columns @ coefficients[first : first + m]
         first += m
+        sizes = [size for size in CANDIDATES if rule < size <= n_rows / _ROWS_PER_SPLINE]
         tried = {}
-        for size in CANDIDATES:
-            if rule < size <= n_rows / _ROWS_PER_SPLINE:
-                finer = smoother(j, size)
-                residual = partial - finer.columns @ finer.fit(partial)
-                tried[size] = criterion(residual, spent - block.spent + finer.spent)
-        best = min(tried, key=lambda size: tried[size], default=rule)
+        # No size leaves less than the largest, so mostly that one tells that none gains enough.
+        for size in reversed(sizes):
+            finer = smoother(j, size)
+            residual = partial - finer.columns @ finer.fit(partial)
+            if criterion(residual, spent) >= _GAIN * before:
+                break
+            tried[size] = criterion(residual, spent - block.spent + finer.spent)
+        best = min(sorted(tried), key=lambda size: tried[size], default=rule)
         if tried and tried[best] < _GAIN * before:
             found[j] = best
     return found
