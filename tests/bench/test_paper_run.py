@@ -7,7 +7,6 @@ import warnings
 import numpy as np
 import pytest
 
-pytest.importorskip("bench", reason="the benchmarks are in the source tree only: run `python -m pytest` there")
 pytest.importorskip("matplotlib")
 pytest.importorskip("tqdm")
 

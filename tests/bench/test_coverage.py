@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("bench", reason="the benchmarks are in the source tree only: run `python -m pytest` there")
-
 from bench.problems import coverage
 
 pytestmark = pytest.mark.usefixtures("cache")

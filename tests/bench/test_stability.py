@@ -9,8 +9,6 @@ from scipy import stats
 from scipy.special import ndtr
 from tolerance import assert_close
 
-pytest.importorskip("bench", reason="the benchmarks are in the source tree only: run `python -m pytest` there")
-
 from bench import copula, exact, halves
 from bench.contenders import interpret_ebm, treehfd
 from bench.problems import stability, stability_landed, stability_truth

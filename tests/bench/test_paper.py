@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from tolerance import assert_close
 
-pytest.importorskip("bench", reason="the benchmarks are in the source tree only: run `python -m pytest` there")
 pytest.importorskip("matplotlib")
 
 import matplotlib
@@ -20,7 +19,7 @@ from bench.paper import anova, bilinear, boot, corr, depend, orders, vi
 from bench.paper.figures import drawing
 from bench.paper.options import Options
 
-HERE = Path(__file__).parent / "golden"
+HERE = Path(__file__).parents[1] / "golden"
 GOLDEN = json.loads((HERE / "analytic.json").read_text())
 RIVALS = json.loads((HERE / "rivals.json").read_text())
 BY_RHO = {float(Fraction(rho)): values for rho, values in RIVALS["5_table"]["values_grid"].items()}

@@ -5,8 +5,6 @@ import pytest
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from tolerance import assert_close
 
-pytest.importorskip("bench", reason="the benchmarks are in the source tree only: run `python -m pytest` there")
-
 from bench import models, synthetic, timings
 from bench.contenders import lleaves_engine, numpy_loops, onnx_engine, ours, treelite_engine, ydf_engine
 from bench.problems import deep, engines, scaling, tables

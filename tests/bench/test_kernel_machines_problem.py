@@ -2,8 +2,6 @@
 
 import pytest
 
-pytest.importorskip("bench", reason="the benchmarks are in the source tree only: run `python -m pytest` there")
-
 from bench.problems import kernels
 
 pytestmark = pytest.mark.usefixtures("cache")

@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("bench", reason="the benchmarks are in the source tree only: run `python -m pytest` there")
-
 from bench.contenders import chisquare_loops
 from bench.paper import chi, est
 from bench.paper.options import Options

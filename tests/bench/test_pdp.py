@@ -5,8 +5,6 @@ import pytest
 from sklearn.ensemble import GradientBoostingRegressor
 from tolerance import assert_close
 
-pytest.importorskip("bench", reason="the benchmarks are in the source tree only: run `python -m pytest` there")
-
 from bench.contenders import partial_dependences as contender
 from bench.problems import pdp
 from bench.runner import measure
