@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from bench.paper import ishigami
+from bench import ishigami
 
 Subspace = tuple[int, ...]
 Components = dict[Subspace, np.ndarray]
@@ -31,7 +31,7 @@ class Ishigami:
     def components(self, X: np.ndarray) -> Components:
         """Return the component functions that are not zero, on the rows."""
         f1, f2 = ishigami.main_effects(X)
-        f13 = ishigami.B * (X[:, 2] ** 4 - np.pi**4 / 5) * np.sin(X[:, 0])
+        f13 = ishigami.interaction(X[:, [0, 2]])
         return {(0,): f1, (1,): f2, (0, 2): f13}
 
     def indices(self) -> dict[Subspace, tuple[float, float]]:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from bench.ishigami import interaction, main_effects
 from bench.paper.figures import BLUE, ORANGE, SIGNED, drawing
-from bench.paper.ishigami import N_ROWS, N_TREES, component, decomposed, interaction, main_effects
+from bench.paper.ishigami import N_ROWS, N_TREES, component, decomposed
 from bench.paper.options import Options
 from bench.paper.result import Result, Row, claim, near
 from bench.report import machine, table

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bench.paper.ishigami import component, main_effects, member, sample
+from bench.ishigami import main_effects, sample
+from bench.paper.ishigami import component, member
 from bench.paper.options import Options
 from bench.paper.result import Result, Row, claim
 from bench.report import machine, table

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bench.paper.ishigami import N_ROWS, N_TREES, exact_indices, member, sample
+from bench.ishigami import exact_indices, sample
+from bench.paper.ishigami import N_ROWS, N_TREES, member
 from bench.paper.options import Options
 from bench.paper.result import Result, Row, claim, fewer, near, standard_error
 from bench.report import machine, table

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from tolerance import assert_close
 
-from bench import data, models, report
+from bench import data, ishigami, models, report
 from bench.contenders import interpret_ebm, numpy_reference, salib_hdmr, shap_interactions, treehfd
-from bench.paper import cali, housing, ishigami, rf_claim, scsa_ishi
+from bench.paper import cali, housing, rf_claim, scsa_ishi
+from bench.paper.ishigami import member
 from bench.paper.options import Options
 from bench.problems import accuracy, accuracy_rivals, spans, trees, triangle
 from bench.runner import Contender, measure
@@ -152,7 +153,7 @@ def test_the_papers_numbers_are_copied_right():
 
 
 def test_the_ishigami_table(monkeypatch, capsys):
-    monkeypatch.setattr(scsa_ishi, "member", lambda kind, depth, n, X, y: ishigami.member(kind, depth, 30, X, y))
+    monkeypatch.setattr(scsa_ishi, "member", lambda kind, depth, n, X, y: member(kind, depth, 30, X, y))
     scsa_ishi.run(Options(realisations=1, quick=True))
     lines = capsys.readouterr().out.splitlines()
     assert sum("exact" in line for line in lines) == len(scsa_ishi.SUBSPACES)
