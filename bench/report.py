@@ -22,13 +22,6 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join("  ".join(line).rstrip() for line in cells)
 
 
-def verdict(value: float, limit: float) -> str:
-    """Return OK or ABOVE; nothing where there is no limit."""
-    if np.isnan(limit):
-        return ""
-    return "OK" if value <= limit else "ABOVE"
-
-
 def relative_error(actual: np.ndarray, desired: np.ndarray) -> float:
     """Largest absolute difference over the scale of what is desired; infinite where the shapes differ."""
     if actual.shape != desired.shape:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -56,29 +55,3 @@ def seconds(measurements: Sequence[Measurement], name: str) -> float:
 def truth_of(measurements: Sequence[Measurement], names: Sequence[str]) -> Arrays:
     """Return the summaries of the contenders that are references, together."""
     return {key: value for m in measurements if m.contender.name in names for key, value in m.summary.items()}
-
-
-@dataclass(frozen=True)
-class Goal:
-    """A ratio of times that is asked for."""
-
-    what: str
-    found: float
-    asked: float
-    at_least: bool = True
-
-    def verdict(self) -> str:
-        """Say whether it is reached."""
-        if np.isnan(self.found):
-            return "not measured"
-        reached = self.found >= self.asked if self.at_least else self.found <= self.asked
-        return "OK" if reached else "MISSED"
-
-
-def goals_table(goals: Sequence[Goal]) -> str:
-    """Return what is asked for beside what was found."""
-    rows = [
-        [goal.what, goal.verdict(), f"{goal.found:.2f}", f"{'>=' if goal.at_least else '<='} {goal.asked:g}"]
-        for goal in goals
-    ]
-    return table(["goal", "", "found", "asked"], rows)

@@ -9,9 +9,9 @@ from functools import partial
 import numpy as np
 
 from bench.contenders import chisquare_loops as loops
+from bench.goals import Goal, goals_table
 from bench.report import machine, table
 from bench.runner import Arrays, Contender, Measurement, measure, threads
-from bench.timings import Goal, goals_table
 from fasthdmr import chisquare
 
 K, N = 2500, 5000
@@ -115,7 +115,7 @@ def goals(stage: str, measurements: list[Measurement]) -> list[Goal]:
     ]
 
 
-def run(*, quick: bool, repeats: int) -> None:
+def run(*, quick: bool, repeats: int) -> list[Goal]:
     """Measure, print."""
     n_runs = 1000 if quick else 50_000
     print(f"chisquare: {n_runs:,} runs, n = {N:,}, k = {K:,}, both statistics")
@@ -127,3 +127,4 @@ def run(*, quick: bool, repeats: int) -> None:
         lines += [row(m, base, N, n_runs) for m in measurements]
         asked += goals(stage, measurements)
     print(f"\n{table(HEADER, lines)}\n\n{NOTES}\n\n{goals_table(asked)}")
+    return asked

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bench.contenders import ours
+from bench.goals import Goal, at_most
 from bench.report import machine, table
 from bench.runner import Contender, Measurement, measure
 from bench.synthetic import columns, random_trees, rows
@@ -19,7 +20,7 @@ BLOCK = 10_000
 TOLERANCE = 0.25  # of an exponent: caches and pages
 HEADER = ["against", "what", "from", "to", "first ms", "last ms", "peak MB", "slope", "expected", ""]
 NOTES = f"""\
-least times, one thread; slope: of the logarithms, over the upper half of the points; ABOVE: more than {TOLERANCE:g}
+least times, one thread; slope: of the logarithms, over the upper half of the points; MISSED: more than {TOLERANCE:g}
 above the expected exponent. peak MB: above the input, at the last point. Blocks: of {BLOCK:,} rows, generated in the
 run, which is included. Thresholds are all distinct, but where there are bins. Expected, and why:"""
 
@@ -184,23 +185,21 @@ def follow(curve: Curve, repeats: int) -> Points:
     return Points(curve, found)
 
 
-def verdict(slope: float, expected: float) -> str:
-    """Say whether growth is as expected, or slower."""
-    return "OK" if slope <= expected + TOLERANCE else "ABOVE"
-
-
-def lines(points: Points) -> list[list[str]]:
-    """Return a curve's line of the table, and that of its memory where it has an exponent."""
+def lines(points: Points) -> tuple[list[list[str]], list[Goal]]:
+    """Return a curve's line of the table and that of its memory where it has an exponent, and what is asked of both."""
     curve, seconds, peaks = points.curve, points.seconds(), points.peaks()
     head = [curve.against, curve.what, f"{curve.sizes[0]:,}", f"{curve.sizes[-1]:,}"]
     times = [f"{1e3 * seconds[0]:.2f}", f"{1e3 * seconds[-1]:.1f}", f"{peaks[-1] / 1e6:.1f}"]
-    slope = points.slope(seconds)
-    found = [[*head, *times, f"{slope:.2f}", f"{curve.expected:g}", verdict(slope, curve.expected)]]
+    what = f"slope of {curve.what} against {curve.against}"
+    slopes = [points.slope(seconds)]
+    goals = [at_most(what, slopes[0], curve.expected + TOLERANCE)]
+    found = [[*head, *times, f"{slopes[0]:.2f}", f"{curve.expected:g}", goals[0].verdict()]]
     if curve.memory is not None:
-        slope = points.slope(peaks)
-        cells = [f"{slope:.2f}", f"{curve.memory:g}", verdict(slope, curve.memory)]
+        slopes.append(points.slope(peaks))
+        goals.append(at_most(f"{what}: memory", slopes[1], curve.memory + TOLERANCE))
+        cells = [f"{slopes[1]:.2f}", f"{curve.memory:g}", goals[1].verdict()]
         found.append([curve.against, f"{curve.what}: memory", *head[2:], "", "", times[-1], *cells])
-    return found
+    return found, goals
 
 
 def reasons(curves: Iterable[Curve]) -> list[str]:
@@ -211,7 +210,7 @@ def reasons(curves: Iterable[Curve]) -> list[str]:
     return [f"  {against}, {', '.join(names)}: {expected:g}, {why}" for (against, expected, why), names in of.items()]
 
 
-def run(*, quick: bool, repeats: int, out: Path) -> None:
+def run(*, quick: bool, repeats: int, out: Path) -> list[Goal]:
     """Measure every curve, print the exponents, plot."""
     from bench.problems.scaling_plot import draw
 
@@ -221,6 +220,8 @@ def run(*, quick: bool, repeats: int, out: Path) -> None:
     print(machine())
     found = [follow(curve, repeats) for panel in PANELS for curve in panel(quick)]
     draw(found, path)
-    print("\n" + table(HEADER, [line for points in found for line in lines(points)]))
+    judged = [lines(points) for points in found]
+    print("\n" + table(HEADER, [line for of_curve, _ in judged for line in of_curve]))
     print("\n" + "\n".join([NOTES, *reasons(p.curve for p in found)]))
     print(f"plotted in {path}")
+    return [goal for _, goals in judged for goal in goals]

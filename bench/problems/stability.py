@@ -20,10 +20,11 @@ from bench import halves
 from bench.contenders import interpret_ebm, treehfd
 from bench.data import california
 from bench.exact import Components
+from bench.goals import Goal
 from bench.models import fitted
 from bench.problems import stability_truth
 from bench.problems.stability_landed import FIGURES
-from bench.problems.stability_truth import number, verdict
+from bench.problems.stability_truth import number
 from bench.report import machine, table
 from bench.runner import Contender, measure, quietly
 from fasthdmr import HDMR, TreeHDMR, load_forest
@@ -152,22 +153,24 @@ def rival(case: Case, n_splits: int) -> Contender | None:
     return Contender(name, case.name, quietly(run), summary=dict, limit=LIMIT)
 
 
-def lines(case: Case, found: halves.Figures, other: halves.Figures) -> list[list[str]]:
-    """Return the lines of a case, one a figure."""
-    rows = []
+def lines(case: Case, found: halves.Figures, other: halves.Figures) -> tuple[list[list[str]], list[Goal]]:
+    """Return the lines of a case, one a figure, and what is asked of them."""
+    rows, goals = [], []
     for figure, value in found.items():
-        bar = case.bars.get(figure, math.nan)
-        sign, sense = (">=", -1) if figure in AT_LEAST else ("<=", 1)
-        asked = "" if math.isnan(bar) else f"{sign} {bar:g}"
+        goal = Goal(f"{case.name}: {figure}", value, case.bars.get(figure, math.nan), figure in AT_LEAST)
+        goals.append(goal)
         landed = FIGURES.get(case.name, {}).get(figure, math.nan)
         compared = [number(landed), number(float(other.get(figure, math.nan)))]
-        rows.append([case.name, figure, number(value), asked, verdict(sense * value, sense * bar), *compared])
-    return rows
+        _, verdict, _, asked = goal.cells()
+        rows.append([case.name, figure, number(value), asked, verdict, *compared])
+    return rows, goals
 
 
-def on_halves(n_splits: int, *, quick: bool) -> tuple[list[list[str]], list[str]]:
-    """Return the lines of all cases, and what other packages, on so many splits, failed at."""
-    found, failures = [], []
+def on_halves(n_splits: int, *, quick: bool) -> tuple[list[list[str]], list[Goal], list[str]]:
+    """Return the lines of all cases, what is asked, and what other packages, on so many splits, failed at."""
+    found: list[list[str]] = []
+    goals: list[Goal] = []
+    failures = []
     for case in CASES:
         mine = quietly(ours)(case, N_SPLITS)
         theirs: halves.Figures = {}
@@ -179,18 +182,22 @@ def on_halves(n_splits: int, *, quick: bool) -> tuple[list[list[str]], list[str]
             theirs = measured.summary
             if measured.failure:
                 failures.append(f"{contender.name}, {case.name}: {measured.failure}")
-        found += lines(case, mine, theirs)
-    return found, failures
+        of_case, asked = lines(case, mine, theirs)
+        found += of_case
+        goals += asked
+    return found, goals, failures
 
 
-def run(*, quick: bool, repeats: int) -> None:
+def run(*, quick: bool, repeats: int) -> list[Goal]:
     """Print all figures beside their bars; nothing is timed here, so `repeats` has no effect."""
     print(f"stability: all defaults, {N_SPLITS} splits of the rows into halves")
     print(machine())
     n_splits = QUICK_SPLITS if quick else N_SPLITS
-    found, failures = on_halves(n_splits, quick=quick)
+    found, goals, failures = on_halves(n_splits, quick=quick)
     header = ["data", "figure", "ours", "bar", "", "landed", "treehfd or EBM"]
     notes = NOTES.format(treehfd=n_splits, ebm=EBM_SPLITS)
     print("\n".join([f"\n{table(header, found)}\n", notes, *failures]), flush=True)
-    verdicts = [line[4] for line in found] + stability_truth.run(quick=quick)
-    print(f"\n{verdicts.count('OK')} OK, {verdicts.count('MISSED')} MISSED")
+    goals += stability_truth.run(quick=quick)
+    missed = sum(goal.missed for goal in goals)
+    print(f"\n{sum(bool(goal.verdict()) for goal in goals) - missed} OK, {missed} MISSED")
+    return goals

@@ -12,6 +12,7 @@ from sklearn.ensemble import GradientBoostingRegressor
 from bench.contenders import interpret_ebm, treehfd
 from bench.copula import six_variables
 from bench.exact import Ishigami, bilinear, labelled
+from bench.goals import Goal, at_most
 from bench.models import fitted
 from bench.problems.stability_landed import ERRORS
 from bench.report import table
@@ -104,19 +105,14 @@ def number(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.4f}"
 
 
-def verdict(value: float, bar: float) -> str:
-    """Return OK or MISSED; nothing where there is no bar."""
-    if math.isnan(bar):
-        return ""
-    return "OK" if value <= bar else "MISSED"
-
-
-def line(problem: str, name: str, own: list[float], rivals: list[float]) -> list[str]:
-    """Return a line of the table: ours, bar and landed; ours where the rival ran, the rival and its bar."""
+def line(problem: str, name: str, own: list[float], rivals: list[float]) -> tuple[list[str], list[Goal]]:
+    """Return a line of the table, and its goals: ours, bar and landed; ours where the rival ran, the rival, its bar."""
     ours, bar, landed = own
     same, rival, limit = rivals
-    first = [problem, name, number(ours), number(bar), verdict(ours, bar), number(landed)]
-    return [*first, number(same), number(rival), number(limit), verdict(same, limit)]
+    what = f"{problem}: {name}"
+    goals = [at_most(what, ours, bar), at_most(f"{what}, beside the rival", same, limit)]
+    first = [problem, name, number(ours), number(bar), goals[0].verdict(), number(landed)]
+    return [*first, number(same), number(rival), number(limit), goals[1].verdict()], goals
 
 
 def with_sum(errors: np.ndarray) -> np.ndarray:
@@ -126,8 +122,8 @@ def with_sum(errors: np.ndarray) -> np.ndarray:
     return np.append(errors.mean(axis=0), errors.sum(axis=1).mean())
 
 
-def lines(c: Cell) -> list[list[str]]:
-    """Return the lines of a cell: its orders, and their sum where that has a bar."""
+def lines(c: Cell) -> list[tuple[list[str], list[Goal]]]:
+    """Return the lines of a cell with their goals: its orders, and their sum where that has a bar."""
     before = np.array(ERRORS.get((c.problem, c.n_rows, c.kind), ())).reshape(-1, 2)[: len(c.ours)]
     landed, ours, rival = with_sum(before), with_sum(c.ours), with_sum(c.rival)
     same = with_sum(c.ours[: len(c.rival)])
@@ -142,16 +138,16 @@ def lines(c: Cell) -> list[list[str]]:
     ]
 
 
-def total(cells: list[Cell]) -> list[str]:
-    """Return the line of all cells of data together."""
+def total(cells: list[Cell]) -> tuple[list[str], list[Goal]]:
+    """Return the line of all cells of data together, with its goals."""
     known = [c for c in cells if len(c.rival)]
     same = sum(with_sum(c.ours[: len(c.rival)])[2] for c in known) if known else math.nan
     rival = sum(with_sum(c.rival)[2] for c in known) if known else math.nan
     return line("all problems", f"all cells {DATA}", [math.nan] * 3, [same, rival, rival])
 
 
-def run(*, quick: bool) -> list[str]:
-    """Print the table and return its verdicts."""
+def run(*, quick: bool) -> list[Goal]:
+    """Print the table and return its goals."""
     n_rival = 1 if quick else RIVAL_SEEDS
     cells, failures = [], []
     for problem in PROBLEMS:
@@ -161,8 +157,8 @@ def run(*, quick: bool) -> list[str]:
                 found, failed = cell(problem, n_rows, kind, N_SEEDS, asked)
                 cells.append(found)
                 failures += failed
-    rows = [row for c in cells for row in lines(c)] + [total([c for c in cells if c.kind == DATA])]
+    judged = [row for c in cells for row in lines(c)] + [total([c for c in cells if c.kind == DATA])]
     where = f"{n_rival} seeds" if not quick else f"one seed, {min(NOISE)} rows"
     notes = NOTES.format(fresh=N_FRESH, seeds=N_SEEDS, trees=N_TREES, rivals=where)
-    print("\n".join([f"\n{table(HEADER, rows)}\n", notes, *failures]))
-    return [row[4] for row in rows] + [row[9] for row in rows]
+    print("\n".join([f"\n{table(HEADER, [row for row, _ in judged])}\n", notes, *failures]))
+    return [goal for _, goals in judged for goal in goals]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from bench import synthetic
+from bench.goals import Goal
 from bench.report import machine, table
 from fasthdmr import _core
 
@@ -49,10 +50,11 @@ def measured(n_trees: list[int], n_rows: int, repeats: int) -> Iterator[list[str
         yield [*counts, *nanoseconds, f"{times[1] / times[0]:.2f}", choice, f"{chosen.table_bytes / 1e3:.1f}"]
 
 
-def run(*, quick: bool, repeats: int) -> None:
-    """Measure, print."""
+def run(*, quick: bool, repeats: int) -> list[Goal]:
+    """Measure, print; no goal is set."""
     n_trees = [3, 30] if quick else [1, 3, 6, 8, 10, 15, 20, 30, 100, 1000]
     n_rows = 2_000 if quick else 20_000
     print("tables: groups of trees of depth 2")
     print(machine())
     print(f"\nN = {n_rows}\n\n{table(HEADER, list(measured(n_trees, n_rows, repeats)))}\n\n{NOTES}")
+    return []

@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from bench.contenders import null, numpy_reference, ours, sklearn_predict
 from bench.data import california
+from bench.goals import Goal
 from bench.models import boosted
 from bench.report import machine, relative_error, table
 from bench.runner import Arrays, Contender, Measurement, measure
@@ -120,8 +121,8 @@ def result_table(measurements: list[Measurement], shape: tuple[int, int]) -> str
     return text + "\n".join([*failures, NOTES])
 
 
-def run(*, quick: bool, repeats: int) -> None:
-    """Train or load the models, measure, print."""
+def run(*, quick: bool, repeats: int) -> list[Goal]:
+    """Train or load the models, measure, print; no goal is set."""
     X, y, _ = california()
     n_trees = 500 if quick else 5000
     models = boosted(X, y, n_trees=n_trees)
@@ -131,3 +132,4 @@ def run(*, quick: bool, repeats: int) -> None:
     n_columns = next((m.summary["features"].shape[1] for m in measurements if "features" in m.summary), 0)
     print(result_table(measurements, (len(X), n_columns)))
     print(growth(models, X))
+    return []

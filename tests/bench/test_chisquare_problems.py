@@ -42,7 +42,7 @@ def test_level_problem(capsys, monkeypatch):
     monkeypatch.setattr(chisquare_level, "SIZES", ((30, 20),))
     chisquare_level.run(quick=True, repeats=1)
     text = capsys.readouterr().out
-    assert text.count(" OK\n") == 4 and "ABOVE" not in text
+    assert text.count(" OK\n") == 4 and "MISSED" not in text
     assert text.count("ripple 0.") == 2
 
 

@@ -23,5 +23,7 @@ def test_too_narrow_intervals_stand_out():
     right, narrow, wide = (coverage.line("", "Sa 1", 1.0, values, np.full(1000, se)) for se in (0.1, 0.05, 0.2))
     assert [row[-1] for row in (right, narrow, wide)] == ["", "outside", "outside"]
     assert coverage.line("", "Sa 1", 0.01, values - 0.99, np.full(1000, 0.1))[-1] == "small"
-    assert coverage.summary([right])[0][-1] == "OK"
-    assert coverage.summary([right, narrow])[0][-1] == coverage.summary([wide])[0][-1] == "MISSED"
+    for lines, verdict in (([right], "OK"), ([right, narrow], "MISSED"), ([wide], "MISSED")):
+        (row,), goals = coverage.summary(lines)
+        assert row[-1] == verdict
+        assert any(goal.missed for goal in goals) == (verdict == "MISSED")

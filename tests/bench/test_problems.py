@@ -223,33 +223,35 @@ def test_salib_names_its_indices_as_we_do():
 
 def test_accuracy_compares_with_the_limits():
     seeds = [[accuracy.Figure("S_1", found, 0.1, 0.5), accuracy.Figure("L2", found, 0.55)] for found in (0.3, 0.8)]
-    index, error = accuracy.rows("problem", seeds)
+    (index, error), goals = accuracy.rows("problem", seeds)
+    assert not any(goal.missed for goal in goals)
     assert index == ["problem", "S_1", "0.5000", "0.5500", "", "0.0500", "0.3000", "0.1000", "OK"]
     assert error == ["problem", "L2", "", "0.5500", "", "0.5500", "0.8000", "0.5500", "OK"]
-    assert accuracy.rows("problem", seeds[1:])[0][-1] == "ABOVE"
-    assert report.verdict(1.0, float("nan")) == ""
-    assert report.verdict(float("nan"), 1.0) == "ABOVE"
+    (index, _), goals = accuracy.rows("problem", seeds[1:])
+    assert index[-1] == "MISSED" and goals[0].missed
 
 
 def test_the_table_of_accuracy(monkeypatch, capsys):
     monkeypatch.setattr(accuracy, "N_ROWS", 1000)
     monkeypatch.setattr(accuracy, "CASES", [(name, 30, case) for name, _, case in accuracy.CASES[:3]])
-    monkeypatch.setattr(accuracy_rivals, "run", lambda **options: None)
-    accuracy.run(quick=True, repeats=1)
+    monkeypatch.setattr(accuracy_rivals, "run", lambda **options: [])
+    goals = accuracy.run(quick=True, repeats=1)
     lines = capsys.readouterr().out.splitlines()
-    assert sum(line.endswith(("OK", "ABOVE")) for line in lines) == 10 + 4 + 8
+    assert sum(line.endswith(("OK", "MISSED")) for line in lines) == 10 + 4 + 8
+    assert sum(goal.verdict() != "" for goal in goals) == 10 + 4 + 8
 
 
 def test_the_tables_of_the_rivals(monkeypatch):
     monkeypatch.setattr(accuracy_rivals, "N_ROWS", 1000)
     monkeypatch.setattr(accuracy_rivals, "N_TREES", 30)
     monkeypatch.setattr(accuracy_rivals, "RIVALS", [treehfd, shap_interactions])
-    text = accuracy_rivals.correlated(1, accuracy.trained)
+    text, goals = accuracy_rivals.correlated(1, accuracy.trained)
+    assert len(goals) == 6
     lines = {line.split("  ")[0]: line.split() for line in text.splitlines()}
     assert len(lines["ours"]) == 6 and float(lines["ours"][1]) < 0.3
     assert "ours against the best package's" in text
-    text = accuracy_rivals.sampled(1, sizes=(300,))
-    assert next(line for line in text.splitlines() if line.startswith("ours")).endswith(("OK", "ABOVE"))
+    text, _ = accuracy_rivals.sampled(1, sizes=(300,))
+    assert next(line for line in text.splitlines() if line.startswith("ours")).endswith(("OK", "MISSED"))
 
 
 @pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")  # of few, deep trees
@@ -263,7 +265,7 @@ def test_the_tables_of_the_spans(sample, monkeypatch, capsys):
     # A rival that is not installed says so and stops nothing.
     assert out.count("ours, 1 thread") == 2 and "died" not in out
     assert out.count("Error") == out.count("ModuleNotFoundError: No module named")
-    assert "spline over trees, fit" in out
+    assert "spline / trees, fit" in out
 
 
 def test_the_operations_of_the_spans():
@@ -277,10 +279,10 @@ def test_the_table_of_the_triangle(sample, monkeypatch, capsys):
     X += 0.1 * np.random.default_rng(1).standard_normal(X.shape)
     monkeypatch.setattr(triangle, "california", lambda: (X, y, ()))
     monkeypatch.setattr(triangle, "boosted", lambda X, y, n_trees: models.boosted(X, y, n_trees=10))
-    triangle.run(quick=True, repeats=1)
+    goals = triangle.run(quick=True, repeats=1)
     out = capsys.readouterr().out
     assert out.count("  ours  ") == out.count("  dgeqrf  ") == 2
-    assert out.count("at most 64: OK") == 2 and "failed" not in out
+    assert [goal.verdict() for goal in goals[1::2]] == ["OK", "OK"] and "failed" not in out
 
 
 def test_the_exact_triangle_is_more_exact():

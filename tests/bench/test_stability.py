@@ -188,32 +188,35 @@ def test_every_figure_has_a_landed_one():
 
 def test_figures_are_set_against_their_bars():
     found = {"instability": 0.03, "fidelity": 0.83, "largest Sa": 0.2, "ST": float("nan")}
-    lines = stability.lines(stability.CASES[0], found, {"fidelity": np.array(0.9)})
+    lines, goals = stability.lines(stability.CASES[0], found, {"fidelity": np.array(0.9)})
     assert [line[3:5] for line in lines] == [
         ["<= 0.03", "OK"],
         [">= 0.84", "MISSED"],
         ["<= 0.5", "OK"],
-        [">= 0.96", "MISSED"],
+        [">= 0.96", "not measured"],
     ]
+    assert [goal.missed for goal in goals] == [False, True, False, True]
     assert lines[1] == ["diabetes, boosting", "fidelity", "0.8300", ">= 0.84", "MISSED", "0.7222", "0.9000"]
-    assert stability.lines(replace(stability.CASES[0], bars={}), found, {})[0][3:5] == ["", ""]
+    assert stability.lines(replace(stability.CASES[0], bars={}), found, {})[0][0][3:5] == ["", ""]
 
 
 def test_errors_are_set_against_their_bars():
     key = ("bilinear Gaussian, rho=0.5", 600, DATA)
     landed = np.array(stability_landed.ERRORS[key])
     worse = landed + np.array([0.0009, 0.0011])
-    lines = stability_truth.lines(stability_truth.Cell(*key, worse, landed[:2] / 1.4))
+    judged = stability_truth.lines(stability_truth.Cell(*key, worse, landed[:2] / 1.4))
+    lines = [line for line, _ in judged]
     assert [line[4] for line in lines] == ["OK", "MISSED", "MISSED"]
+    assert [[goal.missed for goal in goals] for _, goals in judged] == [[False, False], [True, True], [True, False]]
     assert [line[9] for line in lines] == ["OK", "MISSED", ""]
     assert lines[0][7] == f"{landed[:2, 0].mean() / 1.4:.4f}"
     cells = [stability_truth.Cell(*key, worse, rival) for rival in (2 * landed[:2], landed[:0])]
-    assert stability_truth.total(cells)[6:] == [
+    assert stability_truth.total(cells)[0][6:] == [
         f"{worse[:2].sum() / 2:.4f}",
         *[f"{landed[:2].sum():.4f}"] * 2,
         "OK",
     ]
-    assert stability_truth.total(cells[1:])[-1] == ""
+    assert stability_truth.total(cells[1:])[0][-1] == ""
 
 
 def test_the_tables(monkeypatch, capsys):
@@ -231,7 +234,7 @@ def test_the_tables(monkeypatch, capsys):
     for package in ("treehfd", "interpret"):
         monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.setitem(sys.modules, "xgboost", None)
-    stability.run(quick=True, repeats=1)
+    goals = stability.run(quick=True, repeats=1)
     out = capsys.readouterr().out
     assert "EBM, diabetes, HDMR of y: not with --quick" in out
     assert out.count("ModuleNotFoundError") == 3  # treehfd twice, EBM once
@@ -239,4 +242,5 @@ def test_the_tables(monkeypatch, capsys):
     assert sum(line.startswith("diabetes, ") for line in lines) == 2 * 4
     errors = [line.split()[-1] for line in lines if line.startswith("bilinear Gaussian, rho=0.5")]
     assert len(errors) == 6
-    assert lines[-1].endswith("MISSED")
+    missed = sum(goal.missed for goal in goals)
+    assert missed > 0 and lines[-1].endswith(f", {missed} MISSED")
