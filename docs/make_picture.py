@@ -1,22 +1,15 @@
-"""Draw the picture of the README: ``python docs/make_picture.py`` writes ``docs/components.svg``.
+"""Draw the picture of the README: ``python docs/make_picture.py`` writes ``docs/components.png``.
 
 Reads the California housing data from the directory FASTHDMR_DATA, or lets scikit-learn fetch them.
 """
 
-from pathlib import Path
-
-import matplotlib as mpl
 import pandas as pd
 from matplotlib import pyplot
 from sklearn.ensemble import GradientBoostingRegressor
+from small_png import save
 
 import fasthdmr
-from fasthdmr._cli.output_file import drawn, write_files
 from fasthdmr.plotting import ComponentDisplay, SensitivityDisplay
-
-mpl.use("Agg")
-# A fixed salt and no date: the same picture gives the same file.
-mpl.rcParams.update({"svg.hashsalt": "fasthdmr", "font.size": 9})
 
 
 def main() -> None:
@@ -31,8 +24,7 @@ def main() -> None:
     )
     SensitivityDisplay.from_estimator(hdmr, ax=bars)
     ComponentDisplay.from_estimator(hdmr, ["MedInc", ("Latitude", "Longitude")], ax=[income, place])
-    picture = drawn(figure, "svg", dpi=120, metadata={"Date": None})
-    write_files({Path(__file__).with_name("components.svg"): picture})
+    save(figure, "components")
 
 
 if __name__ == "__main__":

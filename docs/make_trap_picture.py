@@ -1,18 +1,11 @@
-"""Draw the picture of the-trap.md, ``docs/the-trap.svg``, and print its table: ``python docs/make_trap_picture.py``."""
+"""Draw the picture of the-trap.md, ``docs/the-trap.png``, and print its table: ``python docs/make_trap_picture.py``."""
 
-from pathlib import Path
-
-import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot
 from sklearn.ensemble import GradientBoostingRegressor
+from small_png import save
 
 import fasthdmr
-from fasthdmr._cli.output_file import drawn, write_files
-
-mpl.use("Agg")
-# A fixed salt and no date: the same picture gives the same file.
-mpl.rcParams.update({"svg.hashsalt": "fasthdmr", "font.size": 9})
 
 SEEDS = range(10)
 WAYS = {
@@ -73,16 +66,14 @@ def draw(runs: dict[str, fasthdmr.TreeHDMR], rho: float = 0.0) -> None:
     figure, axes = pyplot.subplots(1, 3, figsize=(10.5, 4), layout="compressed", sharey=True)
     titles = [f"{shown[0]}: the trap", f"{shown[1]}: the cure", "exact: x1 · x2"]
     for ax, values, title, Sa in zip(axes, maps, titles, indices, strict=True):
-        image = ax.pcolormesh(grid, grid, values, cmap="RdBu_r", vmin=-4, vmax=4, rasterized=True)
-        lines = ax.contour(grid, grid, values, levels=[0], colors="black", linewidths=0.8)
-        lines.set_rasterized(True)
+        image = ax.pcolormesh(grid, grid, values, cmap="RdBu_r", vmin=-4, vmax=4)
+        ax.contour(grid, grid, values, levels=[0], colors="black", linewidths=0.8)
         ax.set_title(f"{title}\nstructural index of f12: {Sa[2]:.2f}")
         ax.set_xlabel("x1")
         ax.set_aspect("equal")
     axes[0].set_ylabel("x2")
     figure.colorbar(image, ax=axes, label="f12", extend="both")
-    picture = drawn(figure, "svg", dpi=120, metadata={"Date": None})
-    write_files({Path(__file__).with_name("the-trap.svg"): picture})
+    save(figure, "the-trap")
 
 
 def main() -> None:
