@@ -1,3 +1,4 @@
+// The table of the kernels of one instruction set, such as kernels_avx2.
 #include "kernels/declarations.hpp"
 
 #define FASTHDMR_CONCAT_(a, b) a##b
@@ -7,22 +8,22 @@
 
 namespace fasthdmr {
 
-namespace set = FASTHDMR_ISA;
+namespace FASTHDMR_ISA {
+namespace {
+
+constexpr Kernels table() {
+    Kernels set{};
+    set.name = FASTHDMR_STRING(FASTHDMR_ISA);
+#define FASTHDMR_KERNEL(kernel, parameters) set.kernel = FASTHDMR_ISA::kernel;
+#include "kernels/signatures.inc"
+#undef FASTHDMR_KERNEL
+    return set;
+}
+
+}  // namespace
+}  // namespace FASTHDMR_ISA
 
 extern const Kernels FASTHDMR_CONCAT(kernels_, FASTHDMR_ISA);
-const Kernels FASTHDMR_CONCAT(kernels_, FASTHDMR_ISA) = {FASTHDMR_STRING(FASTHDMR_ISA),
-                                                         set::load,
-                                                         set::rank,
-                                                         set::encode,
-                                                         set::add_coded,
-                                                         set::add_paths,
-                                                         set::take,
-                                                         set::add_cells,
-                                                         set::find_leaves,
-                                                         set::add_scaled,
-                                                         set::add_products,
-                                                         set::add_tensors,
-                                                         set::add_box,
-                                                         set::add_covariances};
+constexpr Kernels FASTHDMR_CONCAT(kernels_, FASTHDMR_ISA) = FASTHDMR_ISA::table();
 
 }  // namespace fasthdmr
