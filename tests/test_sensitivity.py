@@ -8,7 +8,7 @@ import pytest
 from tolerance import assert_close
 
 from fasthdmr._results.sensitivity import Sensitivity
-from fasthdmr._uncertainty.uncertainty import HalfWidths
+from fasthdmr._support.indices import INDICES
 
 NAMES = ["age", "income", "rooms"]
 SUBSPACES = [(0,), (1,), (0, 1), (0, 2), (0, 1, 2)]
@@ -222,7 +222,7 @@ def test_frozen_and_picklable():
 def with_intervals(*, shape=()):
     """Indices with half-widths: the intervals of S of (0,) and of ST of age do not hold 0, all others do."""
     widths = [np.full(5, 0.01), np.full(5, 0.02), [0.3, 0.25, 0.26, 0.2, 0.07], [0.5, 0.6, 0.2], [0.1, 0.03, 0.04]]
-    conf = HalfWidths(*(np.multiply.outer(width, np.ones(shape)) for width in widths))
+    conf = {name: np.multiply.outer(width, np.ones(shape)) for name, width in zip(INDICES, widths, strict=True)}
     indices = one_output() if shape == () else two_outputs()
     return Sensitivity(
         SUBSPACES,
@@ -270,7 +270,7 @@ def test_level_sets_hold_the_same_with_intervals_and_without(kind):
 
 def test_level_sets_print_the_intervals_of_their_output():
     both = with_intervals(shape=(2,))
-    both.uncertainty.half_widths.S[4, 1] = 0.875
+    both.uncertainty.half_widths["S"][4, 1] = 0.875
     assert "0.5000 ±0.8750  ?" in str(both.level_set("X", 0.1, output="high"))
 
 
@@ -282,9 +282,27 @@ def test_level_sets_where_standard_output_lacks_the_sign(monkeypatch):
 
 
 def test_level_sets_say_that_chance_makes_small_indices_too_large():
-    conf = HalfWidths(*(np.full(1, 0.001) for _ in range(5)))
+    conf = {name: np.full(1, 0.001) for name in INDICES}
     remarks = "(±: 95 %, the model being given. Chance makes indices below 0.02 too large, beside ±.)"
     for Sa, is_small in [(0.0195, True), (0.0205, False)]:
         indices = Sensitivity([(0,)], [Sa], [Sa], 0.0, 1.0, ["a"], uncertainty=SimpleNamespace(half_widths=conf))
         for kind in "PT":
             assert (str(indices.level_set(kind)).splitlines()[-1] == remarks) == is_small
+
+
+@pytest.mark.parametrize("index", INDICES.values(), ids=INDICES)
+def test_every_index_of_the_table_has_an_attribute_and_half_widths(index):
+    indices = with_intervals(shape=(2,))
+    count = len(SUBSPACES) if index.of == "subspace" else len(NAMES)
+    assert getattr(indices, index.name).shape == getattr(indices, f"{index.name}_conf").shape == (count, 2)
+    assert {index.name, f"{index.name}_conf"} <= set(indices.to_frame())
+
+
+@pytest.mark.parametrize("index", INDICES.values(), ids=INDICES)
+def test_changes_of_indices_are_those_of_their_formulas(index):
+    rng = np.random.default_rng(0)
+    count = 2 if index.of == "subspace" else 1
+    values, changes = rng.uniform(0.5, 1, size=(count, 4)), rng.normal(size=(count, 4))
+    step = 1e-6
+    after, before = (index.formula(*(values + sign * step * changes)) for sign in (1, -1))
+    assert_close(index.change(tuple(values), tuple(changes)), (after - before) / (2 * step), 1e-8, reason="differences")

@@ -17,6 +17,7 @@ import numpy as np
 from fasthdmr._cli.output_file import drawn
 from fasthdmr._results.level_sets import MARK, holds_zero, note
 from fasthdmr._results.sensitivity import Sensitivity
+from fasthdmr._support.indices import INDICES
 from fasthdmr._support.optional import require
 from fasthdmr._support.tables import four_decimals
 from fasthdmr.plotting import ComponentDisplay, SensitivityDisplay
@@ -26,11 +27,7 @@ _PICTURED = 6
 _COLUMNS = {
     "names": "Variables",
     "order": "Order",
-    "Sa": "S<sup>a</sup>",
-    "Sb": "S<sup>b</sup>",
-    "S": "S",
-    "ST": "T",
-    "R": "R",
+    **{name: index.html for name, index in INDICES.items()},
 }
 _PACKAGES = ("fasthdmr", "numpy", "scipy", "scikit-learn", "matplotlib")
 
@@ -191,7 +188,7 @@ def _table(indices: Sensitivity, output: int) -> str:
         marked = "S" if holds_zero(frame["S"], frame["S_conf"]).any() else ""
         lines.insert(0, note(frame["Sa"].to_numpy(), marked, sign="±"))
     below = "".join(f"\n<p>{escape(line)}</p>" for line in lines if line)
-    sums = [_number(frame[column].sum()) for column in ("Sa", "Sb", "S", "ST", "R")]
+    sums = [_number(frame[column].sum()) for column in INDICES]
     return f"""<div class="scroll" tabindex="0">
 <table>
 <thead><tr>{heads}</tr></thead>
@@ -200,7 +197,7 @@ def _table(indices: Sensitivity, output: int) -> str:
 </tbody>
 <tfoot>
 {_foot("Sum", sums)}
-{_foot("Residual", ["", "", _number(residual), "", ""])}
+{_foot("Residual", [_number(residual) if column == "S" else "" for column in INDICES])}
 </tfoot>
 </table>
 </div>{below}"""

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fasthdmr._support.indices import HalfWidths
 from fasthdmr._support.tables import Table, cells, format_rows, plus_minus
 from fasthdmr._support.typing import Floats
-from fasthdmr._uncertainty.uncertainty import HalfWidths
 
 MARK = "?"
 """Of an index whose interval holds 0."""
@@ -68,8 +68,8 @@ class LevelSet(Table):
         if conf is None or not self.rows:
             return super().__str__()
         columns: dict[str, list[Any]] = dict(zip(self.columns, map(list, zip(*self.rows, strict=True)), strict=True))
-        values = {name: np.array(column) for name, column in columns.items() if hasattr(conf, name)}
-        widths = {name: getattr(conf, name)[self.chosen] for name in values}
+        values = {name: np.array(column) for name, column in columns.items() if name in conf}
+        widths = {name: conf[name][self.chosen] for name in values}
         columns |= {name: cells(values[name], widths[name]) for name in values}
         marked = holds_zero(values[self.by], widths[self.by])
         if marked.any():

@@ -12,16 +12,18 @@ import numpy as np
 from fasthdmr._results.fidelity import Fidelity
 from fasthdmr._results.level_sets import LevelSet, note
 from fasthdmr._results.orders import is_real, order_reaching
+from fasthdmr._support.indices import INDICES, OF_SUBSPACES, OF_VARIABLES, HalfWidths, Index
 from fasthdmr._support.optional import require
 from fasthdmr._support.outputs import output_index
 from fasthdmr._support.tables import Table, cells, format_rows
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import check_kind
 from fasthdmr._support.warnings import ResidualWarning, warn
-from fasthdmr._uncertainty.uncertainty import HalfWidths, Uncertainty
+from fasthdmr._uncertainty.uncertainty import Uncertainty
 
 _MAX_PRINTED = 40
 _ROUNDING = 1e-9  # of sums of indices
+_SUBSPACE_COLUMNS = ("subspace", "names", "order", *(index.name for index in OF_SUBSPACES))
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +143,7 @@ class Sensitivity:
     @property
     def Sb(self) -> Floats:
         """Correlative index, (C,) or (C, K)."""
-        return self.S - self.Sa
+        return INDICES["Sb"].formula(self.Sa, self.S)
 
     @property
     def ST(self) -> Floats:
@@ -154,35 +156,32 @@ class Sensitivity:
     @property
     def R(self) -> Floats:
         """Relative importance of each variable, (n,) or (n, K)."""
-        total = self.ST
-        scale = total.sum(axis=0)
-        relative: Floats = np.divide(total, scale, out=np.zeros_like(total), where=scale != 0)
-        return relative
+        return INDICES["R"].formula(self.ST)
 
     @property
     def Sa_conf(self) -> Floats | None:
         """Half-width of the 95 % interval of `Sa`, (C,) or (C, K)."""
-        return None if self.uncertainty is None else self.uncertainty.half_widths.Sa
+        return self._half_width("Sa")
 
     @property
     def Sb_conf(self) -> Floats | None:
         """Half-width of the 95 % interval of `Sb`, (C,) or (C, K)."""
-        return None if self.uncertainty is None else self.uncertainty.half_widths.Sb
+        return self._half_width("Sb")
 
     @property
     def S_conf(self) -> Floats | None:
         """Half-width of the 95 % interval of `S`, (C,) or (C, K)."""
-        return None if self.uncertainty is None else self.uncertainty.half_widths.S
+        return self._half_width("S")
 
     @property
     def ST_conf(self) -> Floats | None:
         """Half-width of the 95 % interval of `ST`, (n,) or (n, K)."""
-        return None if self.uncertainty is None else self.uncertainty.half_widths.ST
+        return self._half_width("ST")
 
     @property
     def R_conf(self) -> Floats | None:
         """Half-width of the 95 % interval of `R`, (n,) or (n, K)."""
-        return None if self.uncertainty is None else self.uncertainty.half_widths.R
+        return self._half_width("R")
 
     @property
     def names(self) -> list[str]:
@@ -289,19 +288,20 @@ class Sensitivity:
         ---------------------------------------------------
         (0, 1)    age income      2  0.2500  0.0000  0.2500
         """
-        check_kind(kind, ("T", "R", "I", "X", "P"))
+        by_kind = {index.head: index.name for index in OF_VARIABLES}
+        check_kind(kind, (*by_kind, "I", "X", "P"))
         if not (is_real(eps) and 0 <= eps < np.inf):
             raise ValueError(f"The 'eps' parameter must be a float in the range [0.0, inf). Got {eps!r} instead.")
         one = self._of_output(output)
-        if kind in ("T", "R"):
-            columns: tuple[str, ...] = ("variable", "name", "ST", "R")
-            by = "ST" if kind == "T" else "R"
+        if kind in by_kind:
+            columns: tuple[str, ...] = ("variable", "name", *(index.name for index in OF_VARIABLES))
+            by = by_kind[kind]
             values = getattr(one, by)
-            rows = list(zip(range(values.size), one.feature_names, one.ST.tolist(), one.R.tolist(), strict=True))
+            listed = [getattr(one, index.name).tolist() for index in OF_VARIABLES]
+            rows = list(zip(range(values.size), one.feature_names, *listed, strict=True))
             chosen = np.flatnonzero(values >= eps)
         else:
-            columns = ("subspace", "names", "order", "Sa", "Sb", "S")
-            by, values, rows = "S", one.S, one._index_rows()
+            columns, by, values, rows = _SUBSPACE_COLUMNS, "S", one.S, one._index_rows()
             is_single = np.array([len(u) == 1 for u in one.subspaces], dtype=np.bool_)
             is_wanted = {"I": is_single, "X": ~is_single, "P": np.ones_like(is_single)}[kind]
             chosen = np.flatnonzero(is_wanted & (values >= eps))
@@ -328,13 +328,12 @@ class Sensitivity:
         frames = []
         for k in range(self.n_outputs):
             one = self._of_output(k)
-            frame = pandas.DataFrame(one._index_rows(), columns=["subspace", "names", "order", "Sa", "Sb", "S"])
-            frame["ST"], frame["R"] = self._on_rows(one.ST), self._on_rows(one.R)
+            frame = pandas.DataFrame(one._index_rows(), columns=list(_SUBSPACE_COLUMNS))
+            for index in OF_VARIABLES:
+                frame[index.name] = self._on_rows(index, getattr(one, index.name))
             if (conf := self._half_widths(k)) is not None:
-                for name in ("Sa", "Sb", "S"):
-                    frame[f"{name}_conf"] = getattr(conf, name)
-                for name in ("ST", "R"):
-                    frame[f"{name}_conf"] = self._on_rows(getattr(conf, name))
+                for name, index in INDICES.items():
+                    frame[f"{name}_conf"] = self._on_rows(index, conf[name])
             if self.Sa.ndim == 2:
                 frame.insert(0, "output", k if self.output_names is None else self.output_names[k])
             frames.append(frame)
@@ -352,17 +351,18 @@ class Sensitivity:
     def _format(self, conf: HalfWidths | None) -> str:
         """Write the table of one output, as in the paper, cut to the strongest rows."""
         shown = set(np.argsort(-np.abs(self.S), kind="stable")[:_MAX_PRINTED].tolist())
-        values = [self.Sa, self.Sb, self.S, self._on_rows(self.ST), self._on_rows(self.R)]
-        columns = [cells(v) for v in values]
-        if conf is not None:  # R is T over its sum: its half-width is in the frame
-            widths = [conf.Sa, conf.Sb, conf.S, self._on_rows(conf.ST)]
-            columns[:4] = [cells(v, w) for v, w in zip(values[:4], widths, strict=True)]
+        columns: list[list[Any]] = []
+        sums: list[Any] = []
+        for name, index in INDICES.items():
+            values = getattr(self, name)
+            has_interval = conf is not None and index.prints_interval
+            width = self._on_rows(index, conf[name]) if conf is not None and has_interval else None
+            columns.append(cells(self._on_rows(index, values), width))
+            sums.append((float(values.sum()), None) if has_interval else float(values.sum()))
         rows = [row for k, row in enumerate(zip(self.subspaces, self.names, *columns, strict=True)) if k in shown]
-        sums: list[Any] = [float(v.sum()) for v in (self.Sa, self.Sb, self.S, self.ST, self.R)]
-        if conf is not None:
-            sums[:4] = [(value, None) for value in sums[:4]]
-        footer = [("", "Sum", *sums), ("", "Residual", None, None, self.residual, None, None)]
-        text = format_rows(("Subspace", "Variables", "Sa", "Sb", "S", "T", "R"), rows, footer)
+        footer = [("", "Sum", *sums), ("", "Residual", *(self.residual if name == "S" else None for name in INDICES))]
+        heads = [index.head for index in INDICES.values()]
+        text = format_rows(("Subspace", "Variables", *heads), rows, footer)
         hidden = len(self.subspaces) - len(shown)
         if hidden:
             text += f"\n({hidden} weaker subspaces not shown, included in the sums)"
@@ -378,16 +378,24 @@ class Sensitivity:
 
     def _index_rows(self) -> list[tuple[Any, ...]]:
         orders = [len(u) for u in self.subspaces]
-        values = (self.Sa.tolist(), self.Sb.tolist(), self.S.tolist())
+        values = [getattr(self, index.name).tolist() for index in OF_SUBSPACES]
         return list(zip(self.subspaces, self.names, orders, *values, strict=True))
 
-    def _on_rows(self, of_variables: Floats) -> Floats:
-        """Return values of variables, (n,), on the rows of order 1, NaN elsewhere; (C,)."""
-        return np.array([of_variables[u[0]] if len(u) == 1 else np.nan for u in self.subspaces], dtype=np.float64)
+    def _on_rows(self, index: Index, values: Floats) -> Floats:
+        """Return the values of an index by subspace, (C,): those of variables at order 1, NaN elsewhere."""
+        if index.of == "subspace":
+            return values
+        return np.array([values[u[0]] if len(u) == 1 else np.nan for u in self.subspaces], dtype=np.float64)
 
     def _half_widths(self, output: int) -> HalfWidths | None:
         """Return the half-widths of one output."""
-        return None if self.uncertainty is None else self.uncertainty.half_widths.of_output(output)
+        if self.uncertainty is None:
+            return None
+        return {name: v if v.ndim == 1 else v[:, output] for name, v in self.uncertainty.half_widths.items()}
+
+    def _half_width(self, name: str) -> Floats | None:
+        """Return the half-widths of one index, of all outputs."""
+        return None if self.uncertainty is None else self.uncertainty.half_widths[name]
 
     def _of_output(self, output: int | str | None) -> Sensitivity:
         """Return the indices of one output."""

@@ -20,6 +20,7 @@ from fasthdmr._dictionaries.tree_columns import TreeDictionary
 from fasthdmr._solve.hierarchy import Solution, indices_of, solve
 from fasthdmr._spans.fit import SpanDictionary, solve_trees, solve_values
 from fasthdmr._support.cached import cached_property
+from fasthdmr._support.indices import INDICES
 from fasthdmr._support.scale import power_of_two
 from fasthdmr._support.threads import one_blas_thread
 from fasthdmr._support.typing import Floats
@@ -37,7 +38,7 @@ class Spread:
     Attributes
     ----------
     indices : list of ndarray
-        Standard deviations of Sa, Sb, S, each (C, K), of ST and R, each (n, K).
+        Standard deviations in the order of `INDICES`, each (C, K) or (n, K).
     curves : dict of int to list of csc_array
         By variable and output, one column a solution: the component's weights over the constant and the columns, less
         their means, in units of the output's scale.
@@ -66,7 +67,7 @@ class Bootstrap(Uncertainty):
         every = replace(
             decomposition.sensitivity, Sa=Sa, S=S, residual=unused, variance=unused, output_names=None, uncertainty=None
         )
-        found = [getattr(every, name) for name in ("Sa", "Sb", "S", "ST", "R")]
+        found = [getattr(every, name) for name in INDICES]
         by_output = [csc_array(hstack(weights, format="csc")) for weights in zip(*curves, strict=True)]
         scaled = list(zip(by_output, self._scale, strict=True))
         return Spread(

@@ -9,6 +9,7 @@ import numpy as np
 from fasthdmr._solve.decomposed import Decomposed
 from fasthdmr._spans.fit import SpanDictionary
 from fasthdmr._support.cached import cached_property
+from fasthdmr._support.indices import INDICES, OF_SUBSPACES, OF_VARIABLES, HalfWidths
 from fasthdmr._support.sample import Sample
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.threads import one_blas_thread
@@ -16,26 +17,11 @@ from fasthdmr._support.typing import Floats
 from fasthdmr._uncertainty.influence import NORMAL_95, Curve, Influence
 from fasthdmr._uncertainty.span_influence import SpanInfluence
 
-__all__ = ["NORMAL_95", "HalfWidths", "Uncertainty"]
+__all__ = ["NORMAL_95", "Uncertainty"]
 
 _MAX_VALUES = 500_000  # of components at rows, which keeps the time to a few seconds
 _MAX_VALUES_IN_SPANS = 2_000_000
 _MIN_ROWS = 1_000
-
-
-@dataclass(frozen=True, eq=False)
-class HalfWidths:
-    """Half-widths of 95 % confidence intervals: Sa, Sb, S of shape (C,) or (C, K), ST, R of shape (n,) or (n, K)."""
-
-    Sa: Floats
-    Sb: Floats
-    S: Floats
-    ST: Floats
-    R: Floats
-
-    def of_output(self, output: int) -> HalfWidths:
-        """Return those of one output."""
-        return HalfWidths(*(v if v.ndim == 1 else v[:, output] for v in vars(self).values()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,27 +47,26 @@ class Uncertainty:
         one = self.decomposition.output_names is None
         deviations, quantile = self._deviations()
         factor = quantile / np.sqrt(self.sample.n_effective)
-        return HalfWidths(*(factor * (v[:, 0] if one else v) for v in deviations))
+        return {name: factor * (v[:, 0] if one else v) for name, v in zip(INDICES, deviations, strict=True)}
 
     def _deviations(self) -> tuple[list[Floats], float]:
-        """Return the standard deviations of Sa, Sb, S, ST and R for one row, and their quantile for 95 %."""
+        """Return the standard deviations of all indices for one row, in the order of `INDICES`, and their quantile."""
         sensitivity = self.decomposition.sensitivity
         with one_blas_thread():
             influence = self._influence()
             n_outputs = len(self.decomposition.solutions)
-            indices = np.zeros((3, len(self.decomposition.subspaces), n_outputs))
-            shape = (len(self.decomposition.feature_names), n_outputs)
-            totals = np.zeros((len(influence.variance()[1]), *shape))
+            Sa, S, ST = (v.reshape(-1, n_outputs) for v in (sensitivity.Sa, sensitivity.S, sensitivity.ST))
+            found = np.zeros((len(OF_SUBSPACES), *S.shape))
+            totals = np.zeros((len(influence.variance()[1]), *ST.shape))
             for c, u in enumerate(self.decomposition.subspaces):
-                S, Sa = self._indices(influence, u)
-                indices[:, c] = influence.deviation(np.stack([Sa, S - Sa, S], axis=1))
-                totals[:, list(u)] += S[:, None]
-            ST = sensitivity.ST.reshape(-1, n_outputs)
-            scale = ST.sum(axis=0)
-            scale = np.where(scale == 0, np.inf, scale)
-            relative = (totals - ST / scale * totals.sum(axis=1, keepdims=True)) / scale
-            found = [*indices, influence.deviation(totals), influence.deviation(relative)]
-        return found, influence.quantile
+                by_S, by_Sa = self._indices(influence, u)
+                moves = [index.change((Sa[c], S[c]), (by_Sa, by_S)) for index in OF_SUBSPACES]
+                found[:, c] = influence.deviation(np.stack(moves, axis=1))
+                totals[:, list(u)] += by_S[:, None]
+            by_ST = totals.swapaxes(0, 1)  # variables first, as formulas have them
+            moves = [index.change((ST[:, None],), (by_ST,)) for index in OF_VARIABLES]
+            deviations = [*found, *(influence.deviation(np.ascontiguousarray(v.swapaxes(0, 1))) for v in moves)]
+        return deviations, influence.quantile
 
     def standard_error(self, subspace: Subspace, values: Floats) -> Floats:
         """Return the pointwise standard error of a component of one variable, (N,) or (N, K)."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fasthdmr._support.indices import INDICES
 from fasthdmr._support.typing import Floats
 from fasthdmr.plotting import _shared as shared
 from fasthdmr.plotting._protocols import Indices
@@ -33,7 +34,7 @@ def draw_matrix(indices: Indices, S: Floats, ST: Floats, ax: Any) -> Any:
     ax.set_yticks(at, names, **shared.PLAIN)
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    ax.set_title("overall index $S$", fontsize="medium")
+    ax.set_title(f"{INDICES['S'].text} index {INDICES['S'].symbol}", fontsize="medium")
     ax.set_xlabel(_left_out(indices, chosen))
     return ax
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fasthdmr._support.indices import INDICES
 from fasthdmr._support.outputs import output_index
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import check_kind
@@ -129,9 +130,9 @@ class SensitivityDisplay:
 
         ax = shared.one_axes(ax, 4.4 + shared.text_width(labels), 1.3 + 0.34 * max(rows.size, 2))
         at = np.arange(rows.size)
-        ax.barh(at, Sa[rows], height=0.5, color=shared.DARK, label="structural $S^a$")
+        ax.barh(at, Sa[rows], height=0.5, color=shared.DARK, label=_label("Sa"))
         start = np.where(Sb[rows] > 0, Sa[rows], 0.0)
-        ax.barh(at, Sb[rows], left=start, height=0.5, color=shared.LIGHT, label="correlative $S^b$", **shared.HATCHED)
+        ax.barh(at, Sb[rows], left=start, height=0.5, color=shared.LIGHT, label=_label("Sb"), **shared.HATCHED)
         single = np.array([len(indices.subspaces[k]) == 1 for k in rows], dtype=bool)
         totals = ST[[indices.subspaces[k][0] for k in rows[single]]]
         ax.barh(
@@ -141,7 +142,7 @@ class SensitivityDisplay:
             color=shared.PALE,
             edgecolor="0.4",
             linewidth=0.6,
-            label="total $S_T$",
+            label=_label("ST"),
         )
         ax.errorbar(
             S[rows],
@@ -153,7 +154,7 @@ class SensitivityDisplay:
             markersize=4.5,
             linewidth=1.2,
             capsize=2.5,
-            label="overall $S$" + ("" if indices.S_conf is None else " and its 95 % interval"),
+            label=_label("S") + ("" if indices.S_conf is None else " and its 95 % interval"),
         )
         ax.axvline(0, color="black", linewidth=0.8)
         ax.set_yticks(at, labels, **shared.PLAIN)
@@ -164,3 +165,8 @@ class SensitivityDisplay:
         ax.spines[["top", "right", "left"]].set_visible(False)
         ax.tick_params(axis="y", length=0)
         return ax
+
+
+def _label(name: str) -> str:
+    index = INDICES[name]
+    return f"{index.text} {index.symbol}"
