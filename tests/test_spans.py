@@ -11,7 +11,7 @@ from scipy.sparse import csc_array
 from scipy.stats import norm
 from tolerance import assert_close
 
-from fasthdmr import _core
+from fasthdmr import HDMR, TreeHDMR, _core
 from fasthdmr._spans import basis as spans
 from fasthdmr._spans import joint_fit
 from fasthdmr._spans.basis import (
@@ -26,6 +26,8 @@ from fasthdmr._spans.basis import (
 )
 from fasthdmr._spans.fit import RIDGE, solve_values
 from fasthdmr._spans.joint_fit import Dual, Primal
+from fasthdmr._spans.kinds import BASES, SPANS
+from fasthdmr.datasets import make_ishigami
 
 
 def identity(basis):
@@ -155,12 +157,25 @@ def test_heavy_ties_keep_knots_apart():
 
 
 def test_the_rule_grows_with_rows_and_shrinks_with_order():
-    for basis in ("spline", "bins"):
+    for basis in SPANS:
         sizes = np.array([[default_size(n, t, basis) for t in (1, 2, 3)] for n in (8, 50, 500, 5000, 10**6)])
         assert (np.diff(sizes, axis=0) >= 0).all()
         assert (np.diff(sizes, axis=1) <= 0).all()
         assert sizes.min() == 2
     assert default_size(5000, 1, "bins") == 32
+
+
+@pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")  # of 60 rows there is much that nothing explains
+def test_estimators_take_the_kinds_of_the_table():
+    X, y = make_ishigami(60, random_state=0)
+    for kind in BASES.values():
+        TreeHDMR(basis=kind.name, random_state=0).fit(X, y)
+        if kind.is_span:
+            HDMR(basis=kind.name).fit(X, y)
+        else:
+            with pytest.raises(ValueError, match="basis must be"):
+                HDMR(basis=kind.name).fit(X, y)
+    assert {kind: BASES[kind].degree(3) for kind in SPANS} == {"spline": 3, "bins": 0}
 
 
 def test_repeated_rows_count_once():

@@ -13,6 +13,7 @@ from scipy.sparse import block_diag, csr_array, vstack
 from scipy.special import ndtri
 
 from fasthdmr import _core
+from fasthdmr._spans.kinds import SPANS
 from fasthdmr._support.cached import cached_property
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
@@ -40,9 +41,6 @@ class Axis(NamedTuple):
     scores: tuple[list[float], list[float]] = ([], [])
 
 
-MAX_SIZES = {"spline": (12, 8, 5, 4, 3), "bins": (32, 8, 5, 4, 3)}
-"""The largest default number of splines, or bins, of a variable in spans of order 1, 2, …"""
-
 MAX_DUAL_ROWS = 3000
 """Up to so many rows, columns that outnumber them are solved for through the Gram matrix of the rows."""
 
@@ -58,8 +56,9 @@ _SCORE_NODES = 256
 def default_size(n_rows: int, order: int, basis: str = "spline") -> int:
     """Return the rule's number of splines (or bins) of a variable in spans of an order.
 
-    Splines: n_rows ** (0.35 - 0.05 order), up to `MAX_SIZES`; bins of a single variable: n_rows ** 0.41. Columns stay
-    far below rows so: a sample of N rows absorbs about p/N of the variance of a component with p columns by chance.
+    It is n_rows ** (0.35 - 0.05 order), up to the largest size of the kind; for bins of a single variable,
+    n_rows ** 0.41. Columns stay far below rows so: a sample of N rows absorbs about p/N of the variance of a component
+    with p columns by chance.
 
     Parameters
     ----------
@@ -67,7 +66,8 @@ def default_size(n_rows: int, order: int, basis: str = "spline") -> int:
         Rows with weight.
     order : int
         Number of variables of a span.
-    basis : "spline" or "bins"
+    basis : str
+        A kind of `kinds.SPANS`.
 
     Returns
     -------
@@ -80,8 +80,9 @@ def default_size(n_rows: int, order: int, basis: str = "spline") -> int:
     >>> [default_size(50, order) for order in (1, 2, 3)]
     [3, 2, 2]
     """
-    largest = MAX_SIZES[basis][min(order, len(MAX_SIZES[basis])) - 1]
-    exponent = 0.41 if basis == "bins" and order == 1 else max(0.35 - 0.05 * order, 0.05)
+    kind = SPANS[basis]
+    largest = kind.max_sizes[min(order, len(kind.max_sizes)) - 1]
+    exponent = kind.growth if order == 1 else max(0.35 - 0.05 * order, 0.05)
     return max(2, min(largest, int(n_rows**exponent)))
 
 
