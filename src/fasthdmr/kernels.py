@@ -48,11 +48,27 @@ class _FixedKernel(Kernel):  # type: ignore[misc]
         return (gram, np.empty((*gram.shape, 0))) if eval_gradient else gram
 
     def diag(self, X: ArrayLike) -> Floats:
-        """Return K(x, x) of every row, (N,)."""
+        """Return the diagonal of K(X, X).
+
+        Parameters
+        ----------
+        X : array-like of shape (N, n)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (N,)
+            K(x, x) of every row.
+        """
         return self._diagonal(np.atleast_2d(as_floats(X, "X")))
 
     def is_stationary(self) -> bool:
-        """Return whether K depends on x - x' only."""
+        """Return whether K depends on x - x' only.
+
+        Returns
+        -------
+        bool
+        """
         return False
 
     def __repr__(self) -> str:
@@ -67,8 +83,9 @@ class PolynomialKernel(_FixedKernel):
     degree : int
         At least 1.
     gamma : float
-        At least 0, as `coef0`: else it is no kernel.
+        Scale of the inner product, not negative.
     coef0 : float
+        Additive constant, not negative. With a negative number the kernel is not positive semi-definite.
 
     Notes
     -----
@@ -112,8 +129,9 @@ class FourierKernel(_FixedKernel):
     degree : int
         At least 1.
     gamma : float
-        At least 0, as `coef0`: else it is no kernel.
+        Scale of the inner product, not negative.
     coef0 : float
+        Additive constant, not negative. With a negative number the kernel is not positive semi-definite.
 
     Notes
     -----
@@ -143,7 +161,12 @@ class FourierKernel(_FixedKernel):
         return np.full(len(X), float((self.gamma * X.shape[1] + self.coef0) ** self.degree))
 
     def is_stationary(self) -> bool:
-        """Return whether K depends on x - x' only, which it does."""
+        """Return True: K depends on x - x' only.
+
+        Returns
+        -------
+        bool
+        """
         return True
 
 
@@ -181,7 +204,23 @@ class AnovaKernel(_FixedKernel):
         self.degree = degree
 
     def fit(self, X: ArrayLike) -> Self:
-        """Take means over the rows of X, (N, n)."""
+        """Compute the means that make the k_i centred.
+
+        Parameters
+        ----------
+        X : array-like of shape (N, n)
+            The rows over which the means are taken.
+
+        Returns
+        -------
+        self
+            The fitted kernel.
+
+        Raises
+        ------
+        ValueError
+            If `degree` is not a positive integer, or X holds anything but finite numbers.
+        """
         _check(self)
         check_numbers(X, "X")
         rows = check_array(X, dtype=np.float64)
@@ -191,7 +230,24 @@ class AnovaKernel(_FixedKernel):
         return self
 
     def powers(self, X: Floats) -> Floats:
-        """Return z, z², … less their means, (N, n, degree): the features of the k_i, but for their weights."""
+        """Return the features of the k_i without their weights: z, z², … less their means.
+
+        Parameters
+        ----------
+        X : ndarray of shape (N, n)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (N, n, degree)
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the kernel is not fitted.
+        ValueError
+            If X has another number of columns than the fitted rows.
+        """
         if not hasattr(self, "means_"):
             raise NotFittedError("This AnovaKernel is not fitted: AnovaKernel(degree).fit(X) gives it its data.")
         if X.shape[1] != len(self.centre_):
@@ -202,7 +258,7 @@ class AnovaKernel(_FixedKernel):
 
     @property
     def weights(self) -> Floats:
-        """What the products of powers count in k_i, (degree,): binomial coefficients."""
+        """The weights of the products of powers in k_i, (degree,): binomial coefficients."""
         return np.array([comb(self.degree, a) for a in range(1, self.degree + 1)], dtype=np.float64)
 
     def _gram(self, X: Floats, Y: Floats) -> Floats:

@@ -52,49 +52,217 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
             raise
 
     def transform(self, X: Any) -> Floats:
-        """Return the component functions at X, (N, C), or (N, C * K) with the outputs of a component side by side."""
+        """Return the component functions at rows, as a matrix.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (N, n)
+            Rows of the variables, as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (N, C) or (N, C * K)
+            One column for each name of `get_feature_names_out`; with several outputs, those of a component are
+            neighbours.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If X has another number of columns or other names, or values that the estimator does not accept.
+
+        Examples
+        --------
+        >>> import fasthdmr
+        >>> X, y = fasthdmr.datasets.make_ishigami(500, random_state=0)
+        >>> hdmr = fasthdmr.HDMR().fit(X, y)
+        >>> hdmr.transform(X[:2]).shape
+        (2, 6)
+        """
         values = self.evaluate(X)
         return values.reshape(len(values), -1) if values.ndim == 3 else values
 
     def evaluate(self, X: Any) -> Floats:
-        """Return the component functions at X, (N, C) or (N, C, K), in the order of `subspaces_`."""
+        """Return the component functions at rows, with an axis of their own for several outputs.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (N, n)
+            Rows of the variables, as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (N, C) or (N, C, K)
+            Column c is the component of ``subspaces_[c]``.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If X has another number of columns or other names, or values that the estimator does not accept.
+
+        Examples
+        --------
+        >>> import fasthdmr
+        >>> X, y = fasthdmr.datasets.make_ishigami(500, random_state=0)
+        >>> hdmr = fasthdmr.HDMR().fit(X, y)
+        >>> hdmr.evaluate(X[:2]).shape, len(hdmr.subspaces_)
+        ((2, 6), 6)
+        """
         rows = self._rows(X)
         return self.decomposition_.evaluate(rows, n_threads(self.n_jobs))
 
     def predict(self, X: Any) -> Floats:
-        """Return the reduced-order model, f_0 plus the components, (N,) or (N, K)."""
+        """Return the reduced-order model at rows: f_0 plus the components.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (N, n)
+            Rows of the variables, as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (N,) or (N, K)
+            The sum; with several outputs, one column for each.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If X has another number of columns or other names, or values that the estimator does not accept.
+
+        Examples
+        --------
+        >>> import fasthdmr
+        >>> X, y = fasthdmr.datasets.make_ishigami(500, random_state=0)
+        >>> hdmr = fasthdmr.HDMR().fit(X, y)
+        >>> total = hdmr.intercept_ + hdmr.evaluate(X).sum(axis=1)
+        >>> bool(abs(hdmr.predict(X) - total).max() < 1e-12)
+        True
+        """
         rows = self._rows(X)
         return self.decomposition_.predict(rows, n_threads(self.n_jobs))
 
     def residual(self, X: Any) -> Floats:
-        """Return the black box minus `predict`, (N,) or (N, K)."""
+        """Return the output of the black box minus `predict` at rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (N, n)
+            Rows of the variables, as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (N,) or (N, K)
+            What the components leave over.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If X has another number of columns or other names, or values that the estimator does not accept. If the
+            black box is y itself, which is known at the fitted rows only.
+
+        Examples
+        --------
+        >>> import fasthdmr
+        >>> X, _ = fasthdmr.datasets.make_bilinear_gaussian(500, random_state=0)
+        >>> hdmr = fasthdmr.HDMR(lambda X: X[:, 0] + X[:, 0] * X[:, 1]).fit(X)
+        >>> bool(hdmr.residual(X).std() < 0.05)
+        True
+        """
         rows = self._rows(X)
         threads = n_threads(self.n_jobs)
         return self.decomposition_.black_box(rows, threads) - self.decomposition_.predict(rows, threads)
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Return the R² of `predict` against y, which holds numbers.
+        """Return the R² of `predict` against y.
 
-        Class labels are refused, of a classifier whole numbers too: its output is a score, which no label is near.
-        `fidelity` compares with that score.
+        `fidelity` compares with the output of the black box instead.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (N, n)
+            Rows of the variables, as in `fit`.
+        y : array-like of shape (N,) or (N, K)
+            Numbers. Class labels are refused, and whole numbers too if the black box is a classifier: its output is a
+            score, which is not comparable with labels.
+        sample_weight : array-like of shape (N,), optional
+            Non-negative weights of the rows.
+
+        Returns
+        -------
+        float
+            At most 1; the mean over the outputs if there are several.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If X has another number of columns or other names, or values that the estimator does not accept. If y does
+            not hold numbers that the output can be compared with.
+
+        Examples
+        --------
+        >>> import fasthdmr
+        >>> X, y = fasthdmr.datasets.make_ishigami(500, random_state=0)
+        >>> hdmr = fasthdmr.HDMR().fit(X, y)
+        >>> new_X, new_y = fasthdmr.datasets.make_ishigami(500, random_state=1)
+        >>> hdmr.score(new_X, new_y) > 0.9
+        True
         """
         check_is_fitted(self)
         targets = self._targets_of(y)
         return r_squared(targets, self.predict(X), sample_weight)
 
     def fidelity(self, X: Any, sample_weight: ArrayLike | None = None) -> float:
-        """Return the R² of `predict` against the black box at X (mean over outputs)."""
+        """Return the R² of `predict` against the output of the black box at rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (N, n)
+            Rows of the variables, as in `fit`.
+        sample_weight : array-like of shape (N,), optional
+            Non-negative weights of the rows.
+
+        Returns
+        -------
+        float
+            At most 1; the mean over the outputs if there are several.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        ValueError
+            If X has another number of columns or other names, or values that the estimator does not accept. If the
+            black box is y itself, which is known at the fitted rows only.
+
+        Examples
+        --------
+        >>> import fasthdmr
+        >>> X, _ = fasthdmr.datasets.make_bilinear_gaussian(500, random_state=0)
+        >>> hdmr = fasthdmr.HDMR(lambda X: X[:, 0] + X[:, 0] * X[:, 1]).fit(X)
+        >>> hdmr.fidelity(X) > 0.999
+        True
+        """
         rows = self._rows(X)
         threads = n_threads(self.n_jobs)
         box, model = self.decomposition_.black_box(rows, threads), self.decomposition_.predict(rows, threads)
         return r_squared(box, model, sample_weight)
 
     def component(self, variables: Any) -> Component:
-        """Return the component function of a subspace, given by indices or names.
+        """Return the component function of a subspace.
 
         Parameters
         ----------
         variables : int, str, or sequence of int or str
+            The variables of the subspace, by indices or names.
 
         Returns
         -------
@@ -103,28 +271,42 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
 
         Raises
         ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
         ValueError
             If there is no such variable or component.
+
+        Examples
+        --------
+        >>> import fasthdmr
+        >>> X, _ = fasthdmr.datasets.make_bilinear_gaussian(500, random_state=0)
+        >>> hdmr = fasthdmr.HDMR(lambda X: X[:, 0] + X[:, 0] * X[:, 1]).fit(X)
+        >>> f_1 = hdmr.component("x0")
+        >>> f_1([0.0, 1.0]).shape
+        (2,)
         """
         check_is_fitted(self)
         return self.decomposition_.component(as_variables(variables, self.feature_names_))
 
     def explain(self, x: Any, *, output: int | str | None = None) -> Explanation:
-        """Return the terms that make the black box's output at one row, the strongest first.
+        """Return the terms that add up to the output of the black box at one row, by falling magnitude.
 
         Parameters
         ----------
         x : array-like of shape (n,) or (1, n), one-row data frame, or Series
+            The row.
         output : int or str, optional
             Index or name of the output; needed where there are several.
 
         Returns
         -------
         Explanation
-            f_0, the components at `x`, and the residual, which add up to the output; print it, or ``plot()`` it.
+            The constant f_0, the components at `x` and the residual. It can be printed, and has a method ``plot``.
 
         Raises
         ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
         ValueError
             If `x` is not one row of the variables, or `output` none of the outputs.
 
@@ -142,7 +324,23 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         return explain(self.decomposition_, row, output, n_threads(self.n_jobs))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return the names of the columns of `transform`: "x0", "x0 x1"; with several outputs "x0 x1[output]"."""
+        """Return the names of the columns of `transform`.
+
+        Parameters
+        ----------
+        input_features : object, optional
+            Ignored; scikit-learn passes it.
+
+        Returns
+        -------
+        ndarray of str, shape (C,) or (C * K,)
+            Such as "x0" and "x0 x1"; with several outputs "x0 x1[output]".
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If the estimator is not fitted.
+        """
         check_is_fitted(self)
         names, outputs = self.sensitivity_.names, self.decomposition_.output_names
         if outputs is None:
@@ -161,22 +359,22 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
 
     @property
     def intercept_(self) -> float | Floats:
-        """f_0."""
+        """The constant f_0 of the decomposition."""
         return self._fitted.intercept
 
     @property
     def sensitivity_(self) -> Sensitivity:
-        """The indices."""
+        """The sensitivity indices."""
         return self._fitted.sensitivity
 
     @property
     def residual_(self) -> float | Floats:
-        """What the components leave over, as a share of the variance."""
+        """The residual as a share of the variance, Cov(r, f) / V."""
         return self._fitted.residual
 
     @property
     def fidelity_unused_(self) -> float | Floats | None:
-        """The R² of `predict` against the black box at rows that were not used: each left out by turns.
+        """The leave-one-out R² of `predict` against the black box.
 
         A float or (K,), on at most 2,000 of the rows. None where components are no projections on splines or bins.
         """

@@ -134,7 +134,7 @@ class Forest:
         Parameters
         ----------
         X : array-like or data frame of shape (N, n_features)
-            float32 and float64 arrays of any memory order are read in place.
+            Arrays of float32 and float64 in any memory order are read in place.
         n_jobs : int or None
             Number of threads; the result does not depend on it.
 
@@ -148,6 +148,14 @@ class Forest:
             If X has another shape or other column names, or missing values that the model does not accept.
         TypeError
             If X is sparse.
+
+        Examples
+        --------
+        >>> from sklearn.tree import DecisionTreeRegressor
+        >>> from fasthdmr import load_forest
+        >>> forest = load_forest(DecisionTreeRegressor(random_state=0).fit([[0.0], [1.0]], [2.0, 3.0]))
+        >>> forest.predict([[0.2], [0.7]])
+        array([2., 3.])
         """
         output = self._evaluate(_core.Prediction, X, n_jobs)
         return output if self.n_outputs > 1 else output[:, 0]
@@ -158,6 +166,7 @@ class Forest:
         Parameters
         ----------
         X : array-like or data frame of shape (N, n_features)
+            As for `predict`.
         by : {"tree", "node"}
             What is sorted into subspaces. A tree as a whole goes where all of its split variables are. By node, a
             tree is the value of its root and, for every other node that holds the row, the difference from its

@@ -47,7 +47,9 @@ class Sensitivity:
     variance : float or array_like, shape (K,)
         V, what the indices were divided by; infinite, or 0, where that leaves the range of numbers, unlike the indices.
     feature_names : sequence of str, length n
+        Names of the variables.
     output_names : sequence of str, length K, optional
+        Names of the outputs.
     uncertainty : Uncertainty, optional
         What the half-widths are worked out from, when first asked for.
     fidelity : Fidelity, optional
@@ -323,6 +325,14 @@ class Sensitivity:
         ------
         ImportError
             If pandas is not installed (extra ``frame``).
+
+        Examples
+        --------
+        >>> indices = Sensitivity([(0,), (0, 1)], [0.75, 0.25], [0.75, 0.25], 0.0, 1.0, ["age", "income"])
+        >>> indices.to_frame()[["names", "S", "ST"]]
+                names     S   ST
+        0         age  0.75  1.0
+        1  age income  0.25  NaN
         """
         pandas = require("pandas", extra="frame")
         frames = []

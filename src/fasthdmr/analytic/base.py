@@ -35,7 +35,7 @@ class AnalyticModel(ABC):
     @property
     @abstractmethod
     def intercept(self) -> float:
-        """f_0, the mean of f."""
+        """The constant f_0, the mean of f."""
 
     @property
     @abstractmethod
@@ -49,7 +49,7 @@ class AnalyticModel(ABC):
 
     @abstractmethod
     def sample(self, N: int, random_state: Any = None) -> Floats:
-        """Draw N rows, (N, n)."""
+        """Draw N rows from the law, (N, n)."""
 
     @abstractmethod
     def sensitivity(self) -> Sensitivity:
@@ -73,7 +73,17 @@ class AnalyticModel(ABC):
 
     @abstractmethod
     def derivative_moment(self, subspace: Subspace) -> float:
-        """Return the mean of (D^u f)² under the model's own law; see `fasthdmr.inspection.dgsm`."""
+        """Return the mean of (D^u f)² under the law of the variables; see `fasthdmr.inspection.dgsm`.
+
+        Parameters
+        ----------
+        subspace : tuple of int
+            The u: the variables by which f is differentiated, once each.
+
+        Returns
+        -------
+        float
+        """
 
     @abstractmethod
     def _quantiles(self, variable: int, probabilities: Floats) -> Floats:
@@ -106,7 +116,9 @@ class AnalyticModel(ABC):
         Parameters
         ----------
         variables : int, str, or sequence of int or str
+            By indices or names.
         X : array-like or data frame of shape (N, n)
+            The rows.
 
         Returns
         -------
@@ -130,11 +142,12 @@ class AnalyticModel(ABC):
         return tuple(f"x{i}" for i in range(self.n_features))
 
     def component(self, variables: int | str | Sequence[int | str]) -> Component:
-        """Return the component function of a subspace, given by indices or names.
+        """Return the component function of a subspace.
 
         Parameters
         ----------
         variables : int, str, or sequence of int or str
+            The variables of the subspace, by indices or names.
 
         Returns
         -------
@@ -171,22 +184,60 @@ class AnalyticModel(ABC):
         return [self.component(u) for u in self.subspaces]
 
     def component_at(self, subspace: Subspace, values: Floats) -> Floats:
-        """Return one component at given values of its variables, (N,)."""
+        """Return one component at given values of its variables.
+
+        Parameters
+        ----------
+        subspace : tuple of int
+            Sorted column indices.
+        values : ndarray of shape (N, |u|)
+            Values of these variables.
+
+        Returns
+        -------
+        ndarray of shape (N,)
+        """
         check_width(values, len(subspace), f"The component {subspace}")
         return self._component_function(subspace, values)
 
     def marginal(self, variable: int) -> tuple[Floats, Floats]:
-        """Return evenly spaced quantiles of a variable and their weights, each (S,)."""
+        """Return evenly spaced quantiles of a variable and their weights.
+
+        Parameters
+        ----------
+        variable : int
+            Its column index.
+
+        Returns
+        -------
+        quantiles, weights : ndarray of shape (S,)
+        """
         weights = np.ones_like(_PROBABILITIES)
         weights[[0, -1]] = 0.5
         return self._quantiles(variable, _PROBABILITIES), weights
 
     def explained(self) -> Floats:
-        """Return the fraction of the variance explained by the components up to each order, (T,)."""
+        """Return the fraction of the variance explained by the components up to each order.
+
+        Returns
+        -------
+        ndarray of shape (T,)
+            Entry t - 1 belongs to the orders 1 to t; T is the largest order of a component.
+        """
         return self.sensitivity().explained()
 
     def order_for(self, fraction: float) -> int:
-        """Return the least order whose components explain a fraction of what all of them explain."""
+        """Return the least order whose components explain a fraction of what all of them explain.
+
+        Parameters
+        ----------
+        fraction : float in (0, 1]
+            Of the variance that all components explain.
+
+        Returns
+        -------
+        int
+        """
         return self.sensitivity().order_for(fraction)
 
     @property

@@ -19,15 +19,18 @@ from fasthdmr.analytic.base import AnalyticModel, as_finite, draw, warn_constant
 
 
 class GaussianQuadratic(AnalyticModel):
-    """f(x) = const + linear·x + x'·quadratic·x of jointly Gaussian x.
+    """A quadratic function of Gaussian variables, f(x) = const + linear·x + x'quadratic x, x ~ N(mean, cov).
 
     Parameters
     ----------
     mean : array-like of shape (n,)
+        The means of the variables.
     cov : array-like of shape (n, n)
         Any covariance, singular ones included.
     const : float
+        The constant term.
     linear : array-like of shape (n,)
+        The linear coefficients.
     quadratic : array-like of shape (n, n)
         Made symmetric, which does not change f.
 
@@ -87,7 +90,7 @@ class GaussianQuadratic(AnalyticModel):
 
     @property
     def intercept(self) -> float:
-        """f_0, the mean of f."""
+        """The constant f_0, the mean of f."""
         return float(self._function(self.mean[None])[0] + np.sum(self._Q * self._correlation))
 
     @property
@@ -107,7 +110,9 @@ class GaussianQuadratic(AnalyticModel):
         Parameters
         ----------
         N : int
+            The number of rows.
         random_state : int, RandomState, Generator or None
+            What determines the random numbers.
 
         Returns
         -------
@@ -121,6 +126,11 @@ class GaussianQuadratic(AnalyticModel):
 
     def sensitivity(self) -> Sensitivity:
         """Return the exact indices.
+
+        Returns
+        -------
+        Sensitivity
+            In the order of `subspaces`.
 
         Warns
         -----
@@ -218,7 +228,17 @@ class GaussianQuadratic(AnalyticModel):
         return derivative
 
     def derivative_moment(self, subspace: Subspace) -> float:
-        """Return the mean of (D^u f)²."""
+        """Return the mean of (D^u f)² under the law of the variables.
+
+        Parameters
+        ----------
+        subspace : tuple of int
+            The u: the variables by which f is differentiated, once each.
+
+        Returns
+        -------
+        float
+        """
         if len(subspace) > 1:
             return float((2 * self.quadratic[subspace]) ** 2) if len(subspace) == 2 else 0.0
         slopes = self.quadratic[subspace[0]]

@@ -23,6 +23,7 @@ class Ishigami(AnalyticModel):
     Parameters
     ----------
     a, b : float
+        Coefficients of the function.
 
     Attributes
     ----------
@@ -79,7 +80,7 @@ class Ishigami(AnalyticModel):
 
     @property
     def intercept(self) -> float:
-        """f_0, the mean of f."""
+        """The constant f_0, the mean of f."""
         return self.a / 2
 
     @property
@@ -98,7 +99,9 @@ class Ishigami(AnalyticModel):
         Parameters
         ----------
         N : int
+            The number of rows.
         random_state : int, RandomState, Generator or None
+            What determines the random numbers.
 
         Returns
         -------
@@ -107,7 +110,13 @@ class Ishigami(AnalyticModel):
         return draw(_LAW, N, 3, random_state)
 
     def sensitivity(self) -> Sensitivity:
-        """Return the exact indices."""
+        """Return the exact indices.
+
+        Returns
+        -------
+        Sensitivity
+            In the order of `subspaces`.
+        """
         S = np.array([self._component_variance(u) for u in self.subspaces]) / self.variance
         return Sensitivity(self.subspaces, S, S, 0.0, self.variance, self.feature_names)
 
@@ -155,7 +164,17 @@ class Ishigami(AnalyticModel):
         return derivative
 
     def derivative_moment(self, subspace: Subspace) -> float:
-        """Return the mean of (D^u f)²."""
+        """Return the mean of (D^u f)² under the law of the variables.
+
+        Parameters
+        ----------
+        subspace : tuple of int
+            The u: the variables by which f is differentiated, once each.
+
+        Returns
+        -------
+        float
+        """
         steep = 8 * self.b**2 * np.pi**6 / 7
         moments = {
             (0,): (1 + 2 * self.b * np.pi**4 / 5 + self.b**2 * np.pi**8 / 9) / 2,

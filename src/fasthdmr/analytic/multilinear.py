@@ -46,7 +46,7 @@ class MultilinearModel(AnalyticModel):
 
     @property
     def intercept(self) -> float:
-        """f_0, the mean of f; infinite or 0 where doubles cannot hold it."""
+        """The constant f_0, the mean of f; infinite or 0 where doubles cannot hold it."""
         return float(self._coefficients.constant)
 
     @property
@@ -79,7 +79,9 @@ class MultilinearModel(AnalyticModel):
         Parameters
         ----------
         N : int
+            The number of rows.
         random_state : int, RandomState, Generator or None
+            What determines the random numbers.
         law : frozen SciPy distribution, optional
             With the mean and the standard deviation of the model. Default: Gaussian.
 
@@ -109,6 +111,11 @@ class MultilinearModel(AnalyticModel):
 
     def sensitivity(self) -> Sensitivity:
         """Return the exact indices.
+
+        Returns
+        -------
+        Sensitivity
+            In the order of `subspaces`.
 
         Raises
         ------
@@ -148,7 +155,13 @@ class MultilinearModel(AnalyticModel):
             return np.array([float((s / self._total).ln()) if s else -np.inf for s in self._sums])
 
     def order_moments(self) -> tuple[float, float]:
-        """Return mean and variance of the order of a subspace drawn with probability `S`; 0 for a constant f."""
+        """Return mean and variance of the order of a subspace drawn with probability `S`.
+
+        Returns
+        -------
+        mean, variance : float
+            Both are 0 if f is constant.
+        """
         if not self._total:
             return 0.0, 0.0
         with decimals():
@@ -157,7 +170,13 @@ class MultilinearModel(AnalyticModel):
         return float(mean), float(square)
 
     def explained(self) -> Floats:
-        """Return the fraction of the variance explained by the components up to each order, (T,), for any n."""
+        """Return the fraction of the variance explained by the components up to each order, for any n.
+
+        Returns
+        -------
+        ndarray of shape (T,)
+            Entry t - 1 belongs to the orders 1 to t; T is the largest order of a component.
+        """
         with decimals():
             shares, total = [], Decimal(0)
             for s in self._sums:
@@ -166,7 +185,17 @@ class MultilinearModel(AnalyticModel):
         return np.array(shares)
 
     def order_for(self, fraction: float) -> int:
-        """Return the least order whose components explain a fraction of the variance, for any n."""
+        """Return the least order whose components explain a fraction of the variance, for any n.
+
+        Parameters
+        ----------
+        fraction : float in (0, 1]
+            Of the variance.
+
+        Returns
+        -------
+        int
+        """
         return order_reaching(self.explained(), fraction)
 
     @property
@@ -212,7 +241,17 @@ class MultilinearModel(AnalyticModel):
         return total
 
     def derivative_moment(self, subspace: Subspace) -> float:
-        """Return the mean of (D^u f)²: the sum of b_v² sigma^(2|v - u|) over the v that contain u."""
+        """Return the mean of (D^u f)²: the sum of b_v² sigma^(2|v - u|) over the v that contain u.
+
+        Parameters
+        ----------
+        subspace : tuple of int
+            The u: the variables by which f is differentiated, once each.
+
+        Returns
+        -------
+        float
+        """
         with decimals():
             return float(self._coefficients.above(subspace, Decimal(self.sigma) ** 2))
 

@@ -15,11 +15,12 @@ from fasthdmr.analytic.multilinear import MultilinearModel
 
 @dataclass(frozen=True, eq=False)
 class Product(MultilinearModel):
-    """f(x) = x_0 x_1 ⋯ x_{n-1} of independent variables with one mean and one standard deviation.
+    """The product of independent variables that have the same mean and standard deviation, x_0 x_1 ⋯ x_{n-1}.
 
     Parameters
     ----------
     n : int
+        The number of variables.
     mu : float
         The mean; 0 leaves nothing but the interaction of all variables.
     sigma : float

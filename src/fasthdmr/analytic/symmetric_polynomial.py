@@ -18,13 +18,16 @@ from fasthdmr.analytic.multilinear import MultilinearModel
 
 
 class SymmetricPolynomial(MultilinearModel):
-    """f(x) = Σ β_u x_u over |u| ≤ T, x_u the product of the variables of u, independent with one mean and deviation.
+    """A multilinear polynomial of independent variables that have the same mean and standard deviation.
+
+    It is f(x) = Σ β_u x_u over |u| ≤ T, where x_u is the product of the variables of u.
 
     Parameters
     ----------
     n : int
+        The number of variables.
     order : int
-        T, at most n.
+        The largest order T, at most n.
     mu : float
         The mean; 0 is allowed.
     sigma : float

@@ -82,6 +82,7 @@ def simulate(
     n_runs : int
         The number of samples.
     random_state : None, int, RandomState, Generator or SeedSequence
+        What determines the random numbers.
     n_jobs : int or None
         The number of threads; None means 1.
     verbose : int

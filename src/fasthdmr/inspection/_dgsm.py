@@ -47,7 +47,13 @@ class DGSM:
     steps: dict[Subspace, Floats] | None
 
     def table(self) -> Table:
-        """Return subspaces, names, values and shares as a small table, with `to_frame`."""
+        """Return subspaces, names, values and shares as a table.
+
+        Returns
+        -------
+        Table
+            Columns subspace, names, value and S; it has a method ``to_frame``.
+        """
         rows = zip(self.subspaces, self.names, self.values.tolist(), self.S.tolist(), strict=True)
         return Table(("subspace", "names", "value", "S"), tuple(rows))
 
@@ -75,7 +81,8 @@ def dgsm(
     subspaces : sequence of int, str or sequences of them, or None
         The u; None: every variable by itself.
     weights : mapping of subspaces to functions, or None
-        w_u, from values of the variables of u, (N, |u|), to (N,); of subspaces that are not in it 1. They need X.
+        The functions w_u, from values of the variables of u, (N, |u|), to (N,). Subspaces that are not keys have
+        weight 1. Weights need X.
     step : float or None
         Half the step of a difference, in standard deviations of each variable. None: eps^(1/(2 + |u|)), where the
         errors of truncation and of rounding are about the same: 6e-6 for a variable, 1e-4 for a pair.

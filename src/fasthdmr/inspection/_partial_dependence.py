@@ -73,7 +73,7 @@ def partial_dependence(
     categorical_features : array-like of bool, int or str, default=None
         Which features are categorical: their grid is all of their values.
     feature_names : sequence of str, default=None
-        Name of each feature. None: the columns of a data frame, else x0, x1, …
+        Name of each feature. None: the columns of a data frame, else x0, x1 and so on.
     response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
         The output of a classifier; of two classes, for the second. "auto" is fasthdmr's rule: `decision_function`
         where there is one, else `predict_proba` (scikit-learn's "auto" tries them the other way round). Regressors
@@ -93,9 +93,9 @@ def partial_dependence(
     Returns
     -------
     sklearn.utils.Bunch
-        average : ndarray of shape (n_outputs, len(values[0]), len(values[1]), ...)
+        Its "average" is an ndarray of shape (n_outputs, len(values[0]), len(values[1]), ...).
 
-        grid_values : list of ndarray, the values of each feature
+        Its "grid_values" is a list of ndarray, the values of each feature.
 
         `sklearn.inspection.PartialDependenceDisplay` draws it. There is one output for regression and for two
         classes, else one a class or task.
@@ -171,15 +171,33 @@ def partial_dependences(
 
     Parameters
     ----------
-    model, X
+    model : fitted estimator, Forest or callable
         As for `partial_dependence`.
+    X : array-like or data frame of shape (N, n_features)
+        The background rows.
     feature_sets : sequence
         Each what `partial_dependence` takes as `features`; as for
         `sklearn.inspection.PartialDependenceDisplay.from_estimator`, e.g. `[0, 1, (0, 1)]`.
-    kind, sample_weight, categorical_features, feature_names, response_method
-        As for `partial_dependence`.
-    percentiles, grid_resolution, custom_values, n_jobs, verbose
-        As for `partial_dependence`.
+    kind : {"marginal", "conditional"}, default="marginal"
+        As for `partial_dependence`, like all that follows.
+    sample_weight : array-like of shape (N,), default=None
+        Non-negative weights of the rows.
+    categorical_features : array-like of bool, int or str, default=None
+        Which features are categorical.
+    feature_names : sequence of str, default=None
+        Name of each feature.
+    response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
+        The output of a classifier.
+    percentiles : tuple of float, default=(0.05, 0.95)
+        The lower and upper end of the grid.
+    grid_resolution : int, default=100
+        The number of points of the grid, for each feature.
+    custom_values : dict, default=None
+        From a feature to its values, in place of the grid.
+    n_jobs : int or None
+        Threads; None means 1. Results do not depend on it.
+    verbose : int
+        Whether the brute force, where it takes long, shows its progress (with tqdm).
 
     Returns
     -------

@@ -63,6 +63,7 @@ class WaterfallDisplay:
         estimator : TreeHDMR, HDMR or KernelHDMR
             Fitted.
         x : array-like of shape (n,) or (1, n), one-row data frame, or Series
+            The row.
         output : int or str, optional
             Index or name of the output; needed where there are several.
         ax : matplotlib Axes, optional

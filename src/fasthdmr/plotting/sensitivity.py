@@ -24,6 +24,7 @@ class SensitivityDisplay:
     Parameters
     ----------
     sensitivity : Sensitivity
+        The indices.
     output : int or str, optional
         Index or name of the output; needed where there are several.
     kind : {"bars", "matrix"}, default="bars"
