@@ -105,9 +105,9 @@ def distinct_rows(X: NDArray[Any], weights: Floats | None) -> tuple[NDArray[Any]
 
     Examples
     --------
-    >>> distinct_rows(np.array([[2.0], [1.0], [2.0]]), None)
-    (array([[1.],
-           [2.]]), array([1., 2.]))
+    >>> rows, mass = distinct_rows(np.array([[2.0], [1.0], [2.0]]), None)
+    >>> sorted(zip(rows[:, 0].tolist(), mass.tolist()))
+    [(1.0, 1.0), (2.0, 2.0)]
     """
     mass = np.ones(len(X)) if weights is None else weights[weights > 0]
     rows = X if weights is None else X[weights > 0]
