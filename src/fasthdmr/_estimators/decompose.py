@@ -74,7 +74,7 @@ def decompose(
     order : int, optional
         The largest order of a component that is kept; the others are the residual. None: all.
     feature_names : sequence of str, optional
-        Names of the variables; None: x0, x1, …
+        Names of the variables; None: x0, x1 and so on.
     n_jobs : int, optional
         Threads; None means 1. Results do not depend on it.
 

@@ -49,6 +49,7 @@ class HDMR(BaseHDMR):
         The subspaces of order 2 and more to keep, by indices or names. None: all, or the strongest that fit with the
         rows and with memory.
     basis : "spline" or "bins"
+        B-splines and their tensor products, or indicators of quantile bins.
     degree : int
         Of the splines, 0 to 3. Splines of a skewed variable are those of its normal scores.
     n_splines : int, tuple of int or None
@@ -125,6 +126,7 @@ class HDMR(BaseHDMR):
         Parameters
         ----------
         X : array-like or data frame of shape (N, n)
+            The rows that are the measure.
         y : array-like of shape (N,) or (N, K), optional
             Needed without a model, and for `normalise="data"`.
         sample_weight : array-like of shape (N,), optional

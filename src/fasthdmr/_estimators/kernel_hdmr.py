@@ -181,6 +181,7 @@ class KernelHDMR(BaseHDMR):
         Parameters
         ----------
         variables : int, str, or sequence of int or str
+            The variables of the subspace, by indices or names.
 
         Returns
         -------

@@ -73,17 +73,17 @@ class TreeHDMR(BaseHDMR):
         many, and more for pairs, where that meets left-out rows better. Variables with no more distinct values than
         that get one column a value.
     smooth : bool
-        True: a component holds what its spans and those below hold; the model's roughness is in the residual. Where
-        two variables take no values together, their component is that of the nearest place with rows. False:
-        all of the model's detail stays in the components, which are orthogonal to the spans below, but not to steps in
-        fewer variables. Trees are then sorted by node; else those of at most two variables are kept whole. (For splines
-        and bins.)
+        For splines and bins. True: each component is the least-squares projection of its tree terms on the spline
+        spaces of its variables and their subsets; what splines cannot represent is in the residual. Where two variables
+        take no values together, their component is evaluated at the nearest place with rows. Trees of at most two
+        variables are kept whole. False: components keep the piecewise constant terms of the trees. They are orthogonal
+        to the spans of their subsets, but not to step functions of fewer variables. Trees are then sorted by node.
     combine : "auto", "sum" or "ridge"
         "sum": the models as they are, added up. "ridge": coefficients of all tree columns against y. "auto": "sum" for
         one model, "ridge" for several or None.
     alphas : array-like, float or None
         Penalties to choose from for "ridge", on sums of squares of centred, unscaled columns. None: 11 values
-        from 1e-6 to 1e4. (The trees have seen the rows, so cross-validation tends to choose small ones.)
+        from 1e-6 to 1e4. The trees have seen the rows, so cross-validation tends to choose small ones.
     cv : int, splitter or iterable
         For "ridge": K puts row i into fold i mod K; the test sets of a splitter must partition the rows.
     measure : "empirical" or "product"
@@ -209,6 +209,7 @@ class TreeHDMR(BaseHDMR):
         Parameters
         ----------
         X : array-like or data frame of shape (N, n)
+            The rows that are the measure.
         y : array-like of shape (N,) or (N, K), optional
             Needed for unfitted models, for "ridge", and for `normalise="data"`.
         sample_weight : array-like of shape (N,), optional

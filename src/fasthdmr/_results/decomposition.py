@@ -106,6 +106,7 @@ class Component:
         Parameters
         ----------
         values : array-like or data frame of shape (N,) or (N, 1)
+            Values of the variable.
 
         Returns
         -------
@@ -209,7 +210,7 @@ class Decomposition:
 
     @property
     def intercept(self) -> float | Floats:
-        """f_0, a float or (K,)."""
+        """The constant f_0, a float or (K,)."""
         f_0: float | Floats = self._by_output([s.constant for s in self.solutions])
         return f_0
 
