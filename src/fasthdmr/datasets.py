@@ -12,6 +12,8 @@ from sklearn.utils import Bunch, check_random_state
 
 from fasthdmr._support.typing import Floats
 
+__all__ = ["fetch_california_housing", "make_bilinear_gaussian", "make_ishigami"]
+
 RandomState = int | np.random.RandomState | None
 
 _CALIFORNIA_FEATURES = [
@@ -35,9 +37,11 @@ def make_ishigami(
     Parameters
     ----------
     n_samples : int, default=1000
+        The number of rows.
     a, b : float
         Coefficients of the function.
     random_state : int, RandomState or None, default=None
+        What determines the random numbers.
 
     Returns
     -------
@@ -74,8 +78,11 @@ def make_bilinear_gaussian(
     Parameters
     ----------
     n_samples : int, default=1000
+        The number of rows.
     rho : float in [-1, 1], default=0.5
+        The correlation of the inputs.
     random_state : int, RandomState or None, default=None
+        What determines the random numbers.
 
     Returns
     -------

@@ -27,6 +27,8 @@ from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import check_names
 from fasthdmr._support.warnings import ConcurvityWarning, warn
 
+__all__ = ["InputError", "ResultDict", "analyze"]
+
 _DEGREE = 3
 _INDICES = ("Sa", "Sb", "S")
 
@@ -52,6 +54,10 @@ class ResultDict(dict[str, Any]):
     def to_df(self) -> Any:
         """Return the indices as a DataFrame: a row for each term, columns Sa, Sa_conf, Sb, …, ST_conf.
 
+        Returns
+        -------
+        pandas.DataFrame
+
         Raises
         ------
         ImportError
@@ -62,7 +68,15 @@ class ResultDict(dict[str, Any]):
         return pandas.DataFrame({column: self[column] for column in columns}, index=self["names"])
 
     def emulate(self, X: ArrayLike, Y: ArrayLike | None = None) -> None:
-        """Set "emulated" to the mean prediction at X, (N,), and "Y_test" to Y where it is given."""
+        """Set "emulated" to the mean prediction of `models` at new rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (N, d)
+            The new rows.
+        Y : array-like of shape (N,), optional
+            Values at these rows; "Y_test" is set to them.
+        """
         if Y is not None:
             self["Y_test"] = Y
         self["emulated"] = np.mean([model.predict(X) for model in self.models], axis=0)
@@ -103,11 +117,13 @@ def analyze(
         Its "names" are the names of the variables; it is not changed. "groups" of several variables are refused.
         "bounds", "dists" and other keys say where X came from, and do not matter, as in SALib.
     X : array-like of shape (N, d)
+        The rows of the sample.
     Y : array-like of shape (N,) or (N, 1)
+        The output at these rows.
     maxorder : int
         Largest order of a term; above d it means d.
-    maxiter, lambdax
-        Not used: the projection is joint, so that there is nothing to iterate, and of least norm, not penalised.
+    maxiter : int
+        Not used: the projection is joint, so there is no iteration.
     m : int
         Intervals between knots: m + 3 cubic splines a variable. Fewer, in terms of high order first, where there
         would be less than two rows for each dimension of the space that they span, or memory would not do.
@@ -117,9 +133,12 @@ def analyze(
         Rows of each subsample, drawn without replacement; None: N/2.
     alpha : float in [0.5, 1)
         Confidence level of the intervals, and of the F-tests that `select` reports.
+    lambdax : float
+        Not used: the solution is the one of minimum norm, without a penalty.
     print_to_console : bool
+        Whether to print the result.
     seed : int, sequence of int, Generator or None
-        Of the subsamples. None means 0: the same call gives the same result.
+        What determines the subsamples. None means 0: the same call gives the same result.
 
     Returns
     -------
