@@ -56,7 +56,7 @@ PYTHON_ROOMS = (
     "_cli",
     "__main__",
 )
-SOURCES = {".cpp", ".hpp", ".h"}
+SOURCES = {".cpp", ".hpp", ".h", ".inc"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 Graph = dict[str, set[str]]
