@@ -5,8 +5,9 @@ import pytest
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 
 from fasthdmr import HDMR, TreeHDMR
+from fasthdmr._dictionaries.tree_output import TreeOutput
 from fasthdmr._spans.basis import axis_columns
-from fasthdmr._spans.fit import Regression, TreeOutput, effective_rows, solve_trees
+from fasthdmr._spans.fit import Regression, effective_rows, solve_trees
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::fasthdmr.ResidualWarning",  # trees are deeper than components, so that there is something to miss

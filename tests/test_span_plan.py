@@ -7,7 +7,6 @@ import pytest
 from tolerance import assert_close
 
 from fasthdmr import HDMR
-from fasthdmr._estimators import hdmr
 from fasthdmr._spans import planning as span_plan
 
 RNG = np.random.default_rng(0)
@@ -28,13 +27,13 @@ def test_weights_are_repetitions_of_rows():
 def test_every_so_many_rows_are_screened(weights, monkeypatch):
     for name, value in {"_SCREENED_ROWS": 40, "MAX_DUAL_ROWS": 50, "MAX_JOINT_COLUMNS": 40}.items():
         monkeypatch.setattr(span_plan, name, value)
-    calls = []
+    calls, screen_pairs = [], span_plan.screen_pairs
 
     def screen(*arguments):
         calls.append(arguments)
-        return span_plan.screen_pairs(*arguments)
+        return screen_pairs(*arguments)
 
-    monkeypatch.setattr(hdmr, "screen_pairs", screen)
+    monkeypatch.setattr(span_plan, "screen_pairs", screen)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*pairs of variables are left out")
         HDMR().fit(X, Y, sample_weight=weights)

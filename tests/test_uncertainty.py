@@ -10,10 +10,9 @@ from sklearn.tree import DecisionTreeRegressor
 from tolerance import assert_close
 
 from fasthdmr import HDMR, KernelHDMR, TreeHDMR, decompose
-from fasthdmr._estimators import tree_hdmr
 from fasthdmr._results.sensitivity import Sensitivity
 from fasthdmr._spans import fit as span_fit
-from fasthdmr._spans import joint_fit
+from fasthdmr._spans import joint_fit, of_trees
 from fasthdmr._spans.fit import RIDGE
 from fasthdmr._uncertainty import moves as span_moves
 from fasthdmr._uncertainty import span_influence
@@ -82,7 +81,7 @@ def blocks_of_one_row(monkeypatch):
     monkeypatch.setattr(span_moves, "_MAX_LEVERAGE", 0.0)
     monkeypatch.setattr(span_influence, "stdtrit", lambda df, p: NORMAL_95)
     monkeypatch.setattr(joint_fit, "_LARGEST_FACTOR", RIDGE)
-    for module in (span_fit, tree_hdmr):
+    for module in (span_fit, of_trees):
         monkeypatch.setattr(module, "effective_rows", lambda n_rows, weights: 300.0)
 
 

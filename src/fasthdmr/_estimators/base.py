@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,9 +13,12 @@ from sklearn.metrics import r2_score
 from sklearn.utils import Tags, check_array, column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from fasthdmr._results.decomposition import Component, Decomposition
+from fasthdmr._dictionaries.dictionary import Dictionary
+from fasthdmr._results.decomposition import Component, Decomposition, assemble
 from fasthdmr._results.explanation import Explanation, as_row, explain
 from fasthdmr._results.sensitivity import Sensitivity
+from fasthdmr._solve.hierarchy import Solution
+from fasthdmr._solve.problem import Kept, Problem
 from fasthdmr._support.numbers import as_floats, check_numbers
 from fasthdmr._support.scale import CONSTANT, Deviations, check_size
 from fasthdmr._support.subspaces import Subspace, as_subspace, as_variables
@@ -418,6 +421,21 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
                 raise ValueError(f"interactions has {variables!r}, of order {len(u)}, but order={self.order}.")
             chosen.add(u)
         return chosen
+
+    def _kept(self) -> Kept:
+        """Return which components are kept."""
+        chosen = getattr(self, "interactions", None)
+        return Kept(self.order, None if chosen is None else frozenset(self._interactions()))
+
+    def _assemble(self, problem: Problem, dictionary: Dictionary, solutions: Sequence[Solution], **rest: Any) -> None:
+        """Set the decomposition (further arguments as for `assemble`)."""
+        data = None
+        if self.normalise == "data":
+            assert problem.targets is not None
+            data = Deviations.of(problem.targets, problem.weights)
+        self.decomposition_ = assemble(
+            dictionary, solutions, problem.kept, feature_names=self.feature_names_, data=data, **rest
+        )
 
     def _check_common(self) -> None:
         """Check the parameters that estimators with splines have."""

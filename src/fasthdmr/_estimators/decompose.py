@@ -14,6 +14,7 @@ from fasthdmr import _core
 from fasthdmr._dictionaries.array_columns import ArrayDictionary
 from fasthdmr._results.decomposition import Decomposition, assemble
 from fasthdmr._solve.hierarchy import eta_and_nu, least_squares, solve
+from fasthdmr._solve.problem import Kept
 from fasthdmr._support.numbers import check_numbers
 from fasthdmr._support.scale import LARGEST, Deviations, check_size, power_of_two, powers_of_two
 from fasthdmr._support.steps import take_columns
@@ -155,7 +156,7 @@ def decompose(
     result = assemble(
         dictionary,
         solutions,
-        lambda u: order is None or len(u) <= order,
+        Kept(order),
         feature_names=names,
         output_names=tuple(f"y{k}" for k in range(len(betas))) if several else None,
     )

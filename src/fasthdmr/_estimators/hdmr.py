@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from math import comb
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
-from fasthdmr._dictionaries.black_box import FunctionDictionary, Output
+from fasthdmr._dictionaries.black_box import Output
 from fasthdmr._dictionaries.models import allows_nan, is_scored, names_of
 from fasthdmr._estimators.base import BaseHDMR
-from fasthdmr._results.decomposition import assemble
-from fasthdmr._spans.basis import closure, informative_rows, make_basis
-from fasthdmr._spans.fit import RIDGE, SpanDictionary, solve_values
-from fasthdmr._spans.nearest_cells import Support
-from fasthdmr._spans.planning import as_sizes, plan_spans, screen_pairs, screened_rows
-from fasthdmr._spans.sizes import main_sizes, rows_for_sizes
-from fasthdmr._support.progress import rows_progress
+from fasthdmr._solve.problem import Problem
+from fasthdmr._spans.of_values import ValuesInSpans
+from fasthdmr._spans.planning import SpanOptions
 from fasthdmr._support.sample import Sample
-from fasthdmr._support.scale import Deviations
-from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import check_model_names, suggests_parameters
 from fasthdmr._support.weights import check_weights
-
-_MAX_SUBSPACES = 100_000
 
 
 class HDMR(BaseHDMR):
@@ -161,6 +152,27 @@ class HDMR(BaseHDMR):
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
+        X, y, weights = self._check(X, y, sample_weight)
+        output = None if self.model is None else Output(self.model)
+        values = y if output is None else output(X)
+        names = None if values.ndim == 1 else tuple(f"y{k}" for k in range(values.shape[1]))
+        values = np.asfortranarray(values.reshape(len(X), -1), dtype=np.float64)
+        targets = None if y is None else y.reshape(len(y), -1)
+        problem = Problem(X, weights, self._kept(), targets, n_threads(self.n_jobs), self.verbose)
+        strategy = ValuesInSpans(output, values, SpanOptions(self.basis, self.degree, self.n_splines))
+        dictionary, solutions = strategy.solve(problem)
+        self._assemble(
+            problem,
+            dictionary,
+            solutions,
+            output_names=names,
+            sample=Sample.of(X, weights, values),
+            ci=self.ci,
+            remedy=None if output is None else lambda: self._remedy(X.shape[1]),
+        )
+
+    def _check(self, X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[Any], Any, Floats | None]:
+        """Check the parameters; return rows, y and weights, checked too, and name the variables."""
         self._check_common()
         if self.order is None:
             raise ValueError("order must be a positive integer, got None: a function has no order of its own.")
@@ -175,28 +187,7 @@ class HDMR(BaseHDMR):
         check_model_names(given, of_model)
         names = of_model if given is None else given
         self.feature_names_ = tuple(f"x{i}" for i in range(X.shape[1])) if names is None else tuple(map(str, names))
-        chosen = None if self.interactions is None else self._interactions()
-        output = None if self.model is None else Output(self.model)
-        values = y if output is None else output(X)
-        one = values.ndim == 1
-        values = np.asfortranarray(values.reshape(len(X), -1), dtype=np.float64)
-        basis = self._basis(X, values, weights, chosen)
-        with rows_progress(len(X), "rows of the spans", verbose=self.verbose):
-            solutions, regression = solve_values(X, weights, basis, values, n_threads=n_threads(self.n_jobs))
-        given = FunctionDictionary(output, X.shape[1])
-        support = Support.of(X, weights, basis)
-        dictionary = SpanDictionary(given, [1] * values.shape[1], basis, regression, support)
-        self.decomposition_ = assemble(
-            dictionary,
-            solutions,
-            lambda u: chosen is None or len(u) == 1 or u in chosen,
-            feature_names=self.feature_names_,
-            output_names=None if one else tuple(f"y{k}" for k in range(values.shape[1])),
-            data=Deviations.of(y.reshape(len(y), -1), weights) if self.normalise == "data" else None,
-            sample=Sample.of(X, weights, values),
-            ci=self.ci,
-            remedy=None if output is None else lambda: self._remedy(X.shape[1]),
-        )
+        return X, y, weights
 
     def _remedy(self, n_features: int) -> str:
         """Return what lowers the residual."""
@@ -204,46 +195,6 @@ class HDMR(BaseHDMR):
         if self.interactions is not None:
             remedies.append("more `interactions`")
         return " or ".join([*remedies, "a larger `n_splines`, with more rows,"])
-
-    def _basis(self, X: NDArray[Any], values: Floats, weights: Floats | None, chosen: set[Subspace] | None) -> Any:
-        n, order = X.shape[1], min(self.order, X.shape[1])
-        if chosen is None:
-            count = sum(comb(n, t) for t in range(1, order + 1))
-            if count > _MAX_SUBSPACES:
-                raise ValueError(
-                    f"order={self.order} of {n} variables makes {count:,} spans; at most {_MAX_SUBSPACES:,} are "
-                    "looked at. Lower `order`, or choose subspaces with `interactions`."
-                )
-            touched = closure([tuple(range(n))], order)
-        else:
-            touched = [(j,) for j in range(n)] + sorted(chosen)
-        rows = screened_rows(len(X))
-
-        def strength(pairs: list[Subspace]) -> Floats:
-            part = None if weights is None else weights[rows]
-            return screen_pairs(X[rows], part, values[rows], pairs, self.degree)
-
-        plan = plan_spans(
-            touched,
-            informative_rows(X, weights),
-            order,
-            basis=self.basis,
-            degree=self.degree,
-            n_splines=as_sizes(self.n_splines, order),
-            joint=True,
-            chosen=chosen is not None,
-            strength=strength,
-        )
-        if self.verbose:
-            print(f"[HDMR] {len(plan.subspaces)} spans, sizes {plan.sizes}")
-        main: dict[int, int] = {}
-        if self.basis == "spline" and self.n_splines is None:
-            some = rows_for_sizes(len(X))
-            part = None if weights is None else weights[some]
-            single = [u[0] for u in plan.subspaces if len(u) == 1]
-            main = main_sizes(X[some], part, values[some], single, plan.sizes[0], self.degree, RIDGE)
-        degree = 0 if self.basis == "bins" else self.degree
-        return make_basis(X, weights, plan.subspaces, plan.sizes, degree=degree, main_sizes=main)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -164,7 +164,7 @@ class KernelHDMR(BaseHDMR):
         self.decomposition_ = assemble(
             dictionary,
             solutions,
-            lambda u: self.order is None or len(u) <= self.order,
+            self._kept(),
             feature_names=self.feature_names_,
             output_names=tuple(f"y{k}" for k in range(len(betas))) if machine.several else None,
             data=data,

@@ -3,43 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags, check_array
 
-from fasthdmr import _core
-from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._dictionaries.models import allows_nan, is_scored
 from fasthdmr._dictionaries.tree_columns import Sorting, TreeDictionary
 from fasthdmr._estimators.base import BaseHDMR
 from fasthdmr._estimators.members import as_members, fit_members, is_fitted, load_members, variable_names
-from fasthdmr._measures.product import Kept, solve_product
-from fasthdmr._results.decomposition import assemble
-from fasthdmr._solve.hierarchy import Solution, solve
-from fasthdmr._solve.ridge import DEFAULT_ALPHAS, cross_validate, fold_numbers, ridge_path
-from fasthdmr._spans.basis import Basis, closure, default_size, informative_rows, make_basis
-from fasthdmr._spans.finer import finer_sizes
-from fasthdmr._spans.fit import (
-    RIDGE,
-    Regression,
-    SpanDictionary,
-    TreeOutput,
-    effective_rows,
-    solve_trees,
-    weighted_trees,
-)
-from fasthdmr._spans.nearest_cells import Support
-from fasthdmr._spans.planning import SpanPlan, as_sizes, plan_spans
-from fasthdmr._spans.sizes import main_sizes, rows_for_sizes
-from fasthdmr._support.progress import rows_progress
+from fasthdmr._measures.product import TreesUnderProductMeasure
+from fasthdmr._solve.combination import Combination, Ridge, Sum
+from fasthdmr._solve.problem import Problem, Strategy
+from fasthdmr._solve.ridge import DEFAULT_ALPHAS
+from fasthdmr._solve.tree_columns import TreesInColumns
+from fasthdmr._spans.of_trees import TreesInSpans, sorting_of_terms
+from fasthdmr._spans.planning import SpanOptions
 from fasthdmr._support.sample import Sample
-from fasthdmr._support.scale import Deviations, power_of_two
-from fasthdmr._support.subspaces import Subspace
-from fasthdmr._support.threads import n_threads, one_blas_thread
+from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import suggests_parameters
 from fasthdmr._support.weights import check_weights
@@ -241,224 +225,28 @@ class TreeHDMR(BaseHDMR):
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
-        members = as_members(self.estimators, self.random_state)
-        ridge = self._check_parameters(len(members))
-        reasons = {
-            "models that are not fitted": not all(map(is_fitted, members)),
-            "combine='ridge'": ridge,
-            "normalise='data'": self.normalise == "data",
-        }
-        numeric = ridge or self.normalise == "data"
-        needed_for = next((reason for reason, applies in reasons.items() if applies), "")
-        labels = any(map(is_scored, members))
-        self._is_scored = labels and not ridge
-        X, y = self._check_data(X, y, numeric=numeric, needed_for=needed_for, labels=labels)
-        weights = check_weights(sample_weight, X)
-        started = time.perf_counter()
-        self.estimators_ = fit_members(members, X, y, weights, verbose=self.verbose)
-        started = self._tell("models fitted", started)
-        names_in = getattr(self, "feature_names_in_", None)
-        by, threads = self._sorting(ridge=ridge), n_threads(self.n_jobs)
-        self.forests_, begun = load_members(self.estimators_, X.shape[1], names_in, by, threads)
-        self.feature_names_ = variable_names(self.forests_, names_in)
-        started = self._tell("models read", started)
-        trees = TreeDictionary(self.forests_, by, n_threads=threads, begun=begun)
-        self._decompose(trees, X, y, weights, ridge=ridge)
-        self._tell("decomposed", started)
-
-    def _decompose(
-        self, trees: TreeDictionary, X: NDArray[Any], y: Any, weights: Floats | None, *, ridge: bool
-    ) -> None:
-        n_outputs = trees.n_outputs
-        targets: list[Any] = [None] * n_outputs
-        if ridge or self.normalise == "data":
-            targets = self._targets(y, n_outputs)
-        kept = self._kept()
-        dictionary: Dictionary = trees
-        if self.measure == "product":
-            outputs, chosen = self._outputs(trees, X, targets, weights, ridge=ridge)
-            components = Kept(self.order, None if self.interactions is None else sorted(self._interactions()))
-            dictionary, solutions = solve_product(X, weights, trees, outputs, components, n_threads(self.n_jobs))
-        elif self.basis == "trees":
-            solved = [self._solve(trees, k, X, targets[k], weights, ridge=ridge) for k in range(n_outputs)]
-            solutions, chosen = [s for s, _ in solved], [alpha for _, alpha in solved]
-        else:
-            outputs, chosen = self._outputs(trees, X, targets, weights, ridge=ridge)
-            if ridge:
-                trees, outputs = weighted_trees(trees, outputs, "hybrid" if self.smooth else "node")
-            dictionary, solutions = self._solve_in_spans(trees, outputs, X, weights)
-        one = n_outputs == 1
-        names = self.forests_[0].output_names or tuple(f"y{k}" for k in range(n_outputs))
-        self.decomposition_ = assemble(
-            dictionary,
-            solutions,
-            kept,
-            feature_names=self.feature_names_,
-            output_names=None if one else names,
-            data=Deviations.of(np.column_stack(targets), weights) if self.normalise == "data" else None,
-            sample=Sample.of(X, weights),
-            ci=self.ci if self.measure == "empirical" else None,
-            remedy=lambda: self._remedy(dictionary),
-        )
-        self.alpha_ = None if not ridge else chosen[0] if one else np.array(chosen)
-
-    def _remedy(self, dictionary: Dictionary) -> str:
-        """Return what lowers the residual."""
-        largest = max((len(group.subspace) for forest in self.forests_ for group in forest.groups), default=0)
-        remedies = []
-        if self.order is not None and largest > self.order:
-            remedies.append(f"a higher `order` (trees depend on up to {largest} variables)")
-        if self.interactions is not None:
-            remedies.append("more `interactions`")
-        if isinstance(dictionary, SpanDictionary) and self.smooth:
-            remedies.append("`smooth=False`, which keeps the steps of the trees in the components,")
-        return " or ".join(remedies)
-
-    def _sorting(self, *, ridge: bool) -> Sorting:
-        """Return how trees are sorted into subspaces: what `bench accuracy` shows to be the better for each mode."""
-        # A coefficient against y belongs to whole trees, so they stay together where there are such coefficients.
-        if self.measure == "product" or self.basis == "trees" or ridge:
-            return "tree"
-        return "hybrid" if self.smooth else "node"
-
-    def _solve(
-        self, trees: TreeDictionary, output: int, X: NDArray[Any], y: Any, weights: Floats | None, *, ridge: bool
-    ) -> tuple[Solution, float | None]:
-        """Return the components of one output with the tree columns as spans, and the penalty."""
-        labels, total = trees.labels(output), float(len(X)) if weights is None else float(weights.sum())
-        unit, constant = power_of_two(trees.reach[output]), float(trees.columns[output].constants.sum())
-        units = np.full(len(labels.column_subspace), unit)
-        shift, scale, alpha = 0.0, unit, None
-        if ridge:
-            target = Deviations.of(y[:, None], weights)
-            shift, scale = float(target.mean[0]), float(target.scale[0])
-            triangle, triangles = self._triangles(trees, output, X, weights, y, target)
-            beta, alpha = self._ridge(triangle, triangles, unit)
-            triangle = triangle[:-1, :-1]
-        else:
-            trees.check_reach(output, constant, 1.0)
-            triangle, _ = self._triangles(trees, output, X, weights)
-            beta = np.concatenate([[constant / unit], np.ones(len(units))])
-        solution = solve(triangle / np.sqrt(total), labels, beta, n_threads(self.n_jobs))
-        return solution.rescaled(shift, scale, units), alpha
-
-    def _outputs(
-        self, trees: TreeDictionary, X: NDArray[Any], targets: Sequence[Any], weights: Floats | None, *, ridge: bool
-    ) -> tuple[list[TreeOutput], list[float | None]]:
-        """Return every output as a constant and tree columns times coefficients, and the penalties."""
-        outputs: list[TreeOutput] = []
-        chosen: list[float | None] = []
-        for k, columns in enumerate(trees.columns):
-            constant, coef, alpha = float(columns.constants.sum()), np.ones(len(columns.column_subspace)), None
-            if ridge:
-                target, unit = Deviations.of(targets[k][:, None], weights), power_of_two(trees.reach[k])
-                beta, alpha = self._ridge(*self._triangles(trees, k, X, weights, targets[k], target), unit)
-                constant = float(target.mean[0] + target.scale[0] * beta[0])
-                with np.errstate(over="ignore", under="ignore"):
-                    coef = beta[1:] * (target.scale[0] / unit)
-            largest = float(np.abs(coef).max(initial=0.0))
-            trees.check_reach(k, constant, largest)
-            outputs.append(TreeOutput(columns, constant, coef, power_of_two(largest * trees.reach[k])))
-            chosen.append(alpha)
-        return outputs, chosen
-
-    def _triangles(
-        self,
-        trees: TreeDictionary,
-        output: int,
-        X: NDArray[Any],
-        weights: Floats | None,
-        y: Any = None,
-        target: Deviations | None = None,
-    ) -> tuple[Floats, Floats]:
-        """Return the triangle of the tree columns (and y), and those of the folds that it is merged from.
-
-        Columns are divided by a power of two near the reach of the output; y is there by its deviations.
-        """
-        validate = y is not None and len(self._alphas()) > 1
-        fold, n_folds = fold_numbers(self.cv, X, y) if validate else (None, 1)
-        with one_blas_thread(), rows_progress(len(X), "rows of the triangle", verbose=self.verbose):
-            triangles = trees.columns[output].triangles(
-                X,
-                unit=power_of_two(trees.reach[output]),
-                weight=weights,
-                y=None if target is None else target.values[:, 0],
-                fold=fold,
-                n_folds=n_folds,
-                n_threads=n_threads(self.n_jobs),
+        members, combination = self._check_parameters()
+        X, y, weights = self._check(members, combination, X, y, sample_weight)
+        trees = self._load(members, combination, X, y, weights)
+        with self._timed("decomposed"):
+            problem = self._problem(X, weights, y if combination.needs_y or self.normalise == "data" else None)
+            dictionary, solutions = self._strategy(trees, combination).solve(problem)
+            names = self.forests_[0].output_names or tuple(f"y{k}" for k in range(trees.n_outputs))
+            self._assemble(
+                problem,
+                dictionary,
+                solutions,
+                output_names=None if trees.n_outputs == 1 else names,
+                sample=Sample.of(X, weights),
+                ci=self.ci if self.measure == "empirical" else None,
+                remedy=self._remedy,
             )
-            return _core.merge_triangles(triangles), triangles
+        alphas = [solution.alpha for solution in solutions]
+        self.alpha_ = alphas[0] if trees.n_outputs == 1 or alphas[0] is None else np.array(alphas)
 
-    def _ridge(self, triangle: Floats, triangles: Floats, unit: float) -> tuple[Floats, float]:
-        """Return intercept and coefficients against y, and the penalty of the least error on left-out folds.
-
-        They are those of columns divided by `unit`; penalties are of the columns themselves.
-        """
-        alphas = self._alphas()
-        with np.errstate(over="ignore", under="ignore"):
-            scaled = alphas / unit / unit
-        best = int(np.argmin(cross_validate(triangles, scaled, verbose=self.verbose))) if len(alphas) > 1 else 0
-        return ridge_path(triangle, scaled[best : best + 1])[:, 0], float(alphas[best])
-
-    def _alphas(self) -> Floats:
-        return np.atleast_1d(np.asarray(DEFAULT_ALPHAS if self.alphas is None else self.alphas, dtype=np.float64))
-
-    def _solve_in_spans(
-        self, trees: TreeDictionary, outputs: Sequence[TreeOutput], X: NDArray[Any], weights: Floats | None
-    ) -> tuple[SpanDictionary, list[Solution]]:
-        """Return the components in spans of splines or bins."""
-        order = X.shape[1] if self.order is None else min(int(self.order), X.shape[1])
-        on_paths = {u for forest in self.forests_ for u in forest.core.touched(max(order, 2))}
-        order = min(order, max((len(u) for u in on_paths), default=1))
-        touched = on_paths
-        if self.interactions is not None:
-            touched = {(j,) for u in on_paths for j in u} | self._interactions()
-        plan = plan_spans(
-            touched,
-            informative_rows(X, weights),
-            order,
-            basis=self.basis,
-            degree=self.degree,
-            n_splines=as_sizes(self.n_splines, order),
-        )
-        basis = self._spans(plan, closure(touched, 2), trees, outputs, X, weights)
-        regression = Regression(effective_rows(len(X), weights), smooth=self.smooth)
-        with rows_progress(len(X), "rows of the spans", verbose=self.verbose):
-            solutions = solve_trees(X, weights, basis, outputs, regression, n_threads=n_threads(self.n_jobs))
-        support = Support.of(X, weights, basis) if self.smooth else None
-        return SpanDictionary(trees, [len(output.coef) for output in outputs], basis, regression, support), solutions
-
-    def _spans(
-        self,
-        plan: SpanPlan,
-        low: list[Subspace],
-        trees: TreeDictionary,
-        outputs: Sequence[TreeOutput],
-        X: NDArray[Any],
-        weights: Floats | None,
-    ) -> Basis:
-        """Return spans, of sizes that follow the data where none are given: whatever the order, those up to pairs."""
-        degree = 0 if self.basis == "bins" else self.degree
-        if self.basis == "bins" or self.n_splines is not None:
-            return make_basis(X, weights, plan.subspaces, plan.sizes, degree=degree)
-        threads, single = n_threads(self.n_jobs), [u[0] for u in plan.subspaces if len(u) == 1]
-        rows = rows_for_sizes(len(X))
-        part = None if weights is None else weights[rows]
-        boxes = [output.black_box() for output in outputs]
-        values = [trees.evaluate(X[rows], k, box, threads)[:, 0] for k, box in enumerate(boxes)]
-        main = main_sizes(X[rows], part, np.column_stack(values), single, plan.sizes[0], degree, RIDGE)
-
-        def basis_of(subspaces: Sequence[Subspace], sizes: tuple[int, ...]) -> Basis:
-            larger = {j: size for j, size in main.items() if size > sizes[0]}
-            return make_basis(X, weights, subspaces, sizes, degree=degree, main_sizes=larger)
-
-        order = max(map(len, low), default=1)
-        rule = tuple(default_size(informative_rows(X, weights), t) for t in range(1, order + 1))
-        sizes = finer_sizes(rule, partial(basis_of, low), trees, outputs, X, weights, threads)
-        return basis_of(plan.subspaces, (*sizes, *plan.sizes[2:])[: len(plan.sizes)])
-
-    def _check_parameters(self, n_members: int) -> bool:
-        """Check what does not depend on data; return whether columns are combined by ridge regression."""
+    def _check_parameters(self) -> tuple[list[Any], Combination]:
+        """Check what does not depend on data; return the models, and how they are combined."""
+        members = as_members(self.estimators, self.random_state)
         self._check_common()
         if self.basis not in ("spline", "bins", "trees"):
             raise ValueError(f"basis must be 'spline', 'bins' or 'trees', got {self.basis!r}.")
@@ -470,28 +258,79 @@ class TreeHDMR(BaseHDMR):
             alphas = check_array(np.atleast_1d(self.alphas), ensure_2d=False, dtype=np.float64, input_name="alphas")
             if alphas.ndim != 1 or alphas.min() < 0:
                 raise ValueError(f"alphas must be non-negative numbers, got {self.alphas!r}.")
-        return self.combine == "ridge" or (self.combine == "auto" and n_members > 1)
+        if self.combine == "sum" or (self.combine == "auto" and len(members) == 1):
+            return members, Sum()
+        alphas = DEFAULT_ALPHAS if self.alphas is None else self.alphas
+        return members, Ridge(np.atleast_1d(np.asarray(alphas, dtype=np.float64)), self.cv)
 
-    def _targets(self, y: NDArray[Any], n_outputs: int) -> list[Floats]:
-        """Return the values that each output is combined or compared with."""
-        targets = y.reshape(len(y), -1).T
-        if len(targets) != n_outputs:
-            raise ValueError(f"y has {len(targets)} column(s), but the models have {n_outputs} output(s).")
-        return [np.ascontiguousarray(target, dtype=np.float64) for target in targets]
+    def _check(
+        self, members: list[Any], combination: Combination, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[NDArray[Any], Any, Floats | None]:
+        """Return rows, y and weights, checked."""
+        reasons = {
+            "models that are not fitted": not all(map(is_fitted, members)),
+            "combine='ridge'": combination.needs_y,
+            "normalise='data'": self.normalise == "data",
+        }
+        needed_for = next((reason for reason, applies in reasons.items() if applies), "")
+        numeric, labels = combination.needs_y or self.normalise == "data", any(map(is_scored, members))
+        self._is_scored = labels and not combination.needs_y
+        X, y = self._check_data(X, y, numeric=numeric, needed_for=needed_for, labels=labels)
+        return X, y, check_weights(sample_weight, X)
 
-    def _kept(self) -> Callable[[Subspace], bool]:
-        """Return the test whether the component of a subspace is kept."""
-        order = np.inf if self.order is None else self.order
-        if self.interactions is None:
-            return lambda u: len(u) <= order
-        chosen = self._interactions()
-        return lambda u: len(u) <= order and (len(u) == 1 or u in chosen)
+    def _load(
+        self, members: list[Any], combination: Combination, X: NDArray[Any], y: Any, weights: Floats | None
+    ) -> TreeDictionary:
+        """Fit the models that are not fitted, and return the columns of all."""
+        with self._timed("models fitted"):
+            self.estimators_ = fit_members(members, X, y, weights, verbose=self.verbose)
+        with self._timed("models read"):
+            names_in = getattr(self, "feature_names_in_", None)
+            by, threads = self._sorting(combination), n_threads(self.n_jobs)
+            self.forests_, begun = load_members(self.estimators_, X.shape[1], names_in, by, threads)
+            self.feature_names_ = variable_names(self.forests_, names_in)
+        return TreeDictionary(self.forests_, by, n_threads=threads, begun=begun)
 
-    def _tell(self, stage: str, started: float) -> float:
-        now = time.perf_counter()
+    def _sorting(self, combination: Combination) -> Sorting:
+        """Return how trees are sorted into subspaces."""
+        # A coefficient against y belongs to whole trees, so they stay together where there are such coefficients.
+        if self.measure == "product" or self.basis == "trees" or combination.needs_y:
+            return "tree"
+        return sorting_of_terms(smooth=self.smooth)
+
+    def _problem(self, X: NDArray[Any], weights: Floats | None, y: Any) -> Problem:
+        targets, n_outputs = None, self.forests_[0].n_outputs
+        if y is not None:
+            targets = np.ascontiguousarray(y.reshape(len(y), -1), dtype=np.float64)
+            if targets.shape[1] != n_outputs:
+                raise ValueError(f"y has {targets.shape[1]} column(s), but the models have {n_outputs} output(s).")
+        return Problem(X, weights, self._kept(), targets, n_threads(self.n_jobs), self.verbose)
+
+    def _strategy(self, trees: TreeDictionary, combination: Combination) -> Strategy:
+        if self.measure == "product":
+            return TreesUnderProductMeasure(trees, combination)
+        if self.basis == "trees":
+            return TreesInColumns(trees, combination)
+        return TreesInSpans(trees, combination, SpanOptions(self.basis, self.degree, self.n_splines), self.smooth)
+
+    def _remedy(self) -> str:
+        """Return what lowers the residual."""
+        largest = max((len(group.subspace) for forest in self.forests_ for group in forest.groups), default=0)
+        remedies = []
+        if self.order is not None and largest > self.order:
+            remedies.append(f"a higher `order` (trees depend on up to {largest} variables)")
+        if self.interactions is not None:
+            remedies.append("more `interactions`")
+        if self.measure == "empirical" and self.basis != "trees" and self.smooth:
+            remedies.append("`smooth=False`, which keeps the steps of the trees in the components,")
+        return " or ".join(remedies)
+
+    @contextmanager
+    def _timed(self, stage: str) -> Iterator[None]:
+        started = time.perf_counter()
+        yield
         if self.verbose:
-            print(f"[{type(self).__name__}] {stage}: {now - started:.3f} s")
-        return now
+            print(f"[{type(self).__name__}] {stage}: {time.perf_counter() - started:.3f} s")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -7,34 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from fasthdmr import _core
 from fasthdmr._dictionaries.dictionary import ExtendedDictionary
 from fasthdmr._dictionaries.tree_columns import TreeDictionary
+from fasthdmr._dictionaries.tree_output import TreeOutput
+from fasthdmr._solve.combination import Combination
 from fasthdmr._solve.hierarchy import Solution
-from fasthdmr._spans.fit import TreeOutput
+from fasthdmr._solve.problem import Kept, Problem
 from fasthdmr._support.cached import cached_property
 from fasthdmr._support.scale import is_constant
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
-
-
-@dataclass(frozen=True)
-class Kept:
-    """Which components are kept.
-
-    Attributes
-    ----------
-    order : int or None
-        The largest order; None: all.
-    interactions : list of tuple of int or None
-        Those of order 2 and more; None: all that the trees have.
-    """
-
-    order: int | None
-    interactions: list[Subspace] | None
 
 
 class ProductDictionary(ExtendedDictionary):
@@ -73,7 +58,8 @@ class ProductDictionary(ExtendedDictionary):
     def make_components(self, trees: _core.ProductTrees) -> _core.ProductComponents:
         """Return the components of one output."""
         order = self.trees.n_features if self.kept.order is None else int(self.kept.order)
-        return _core.ProductComponents(trees, order, self.kept.interactions, self.trees.n_threads)
+        chosen = None if self.kept.interactions is None else sorted(self.kept.interactions)
+        return _core.ProductComponents(trees, order, chosen, self.trees.n_threads)
 
     @cached_property
     def components(self) -> list[_core.ProductComponents]:
@@ -88,49 +74,45 @@ class ProductDictionary(ExtendedDictionary):
         return {name: value for name, value in self.__dict__.items() if name != "components"}
 
 
-def solve_product(
-    X: NDArray[Any],
-    weights: Floats | None,
-    trees: TreeDictionary,
-    outputs: Sequence[TreeOutput],
-    kept: Kept,
-    n_threads: int,
-) -> tuple[ProductDictionary, list[Solution]]:
-    """Decompose tree ensembles under the product of the marginals of the rows.
+@dataclass(frozen=True, eq=False)
+class TreesUnderProductMeasure:
+    """Tree ensembles, whose components are those under the product of the marginals of the rows.
 
-    Parameters
+    Attributes
     ----------
-    X : ndarray of shape (N, n)
-    weights : ndarray of shape (N,) or None
     trees : TreeDictionary
         Sorted by tree.
-    outputs : sequence of TreeOutput
-    kept : Kept
-    n_threads : int
-
-    Returns
-    -------
-    dictionary : ProductDictionary
-    solutions : list of Solution
-
-    Raises
-    ------
-    ValueError
-        If that takes too much time or memory: with the count and what to do.
+    combination : Combination
     """
-    marginals = _core.Marginals([f.core for f in trees.forests], X, weight=weights, n_threads=n_threads)
-    dictionary = ProductDictionary(trees, [output.coef / output.scale for output in outputs], marginals, kept)
-    dictionary.components = []
-    solutions = []
-    for k, output in enumerate(outputs):
-        product = dictionary.product_trees(k)
-        components = dictionary.make_components(product)
-        dictionary.components.append(components)
-        variance = components.variances(n_threads)
-        total = product.total_variance(components.subspaces, variance, n_threads)
-        constant = output.constant + output.scale * product.mean
-        solutions.append(_solution(output, components.subspaces, constant, variance, total))
-    return dictionary, solutions
+
+    trees: TreeDictionary
+    combination: Combination
+
+    def solve(self, problem: Problem) -> tuple[ProductDictionary, list[Solution]]:
+        """Return the components as columns of their own, and every output over them.
+
+        Raises
+        ------
+        ValueError
+            If that takes too much time or memory: with the count and what to do.
+        """
+        n_threads = problem.n_threads
+        outputs = [combined.output() for combined in self.combination.combine(problem, self.trees)]
+        forests = [forest.core for forest in self.trees.forests]
+        marginals = _core.Marginals(forests, problem.X, weight=problem.weights, n_threads=n_threads)
+        coefs = [output.coef / output.scale for output in outputs]
+        dictionary = ProductDictionary(self.trees, coefs, marginals, problem.kept)
+        dictionary.components = []
+        solutions = []
+        for k, output in enumerate(outputs):
+            product = dictionary.product_trees(k)
+            components = dictionary.make_components(product)
+            dictionary.components.append(components)
+            variance = components.variances(n_threads)
+            total = product.total_variance(components.subspaces, variance, n_threads)
+            constant = output.constant + output.scale * product.mean
+            solutions.append(_solution(output, components.subspaces, constant, variance, total))
+        return dictionary, solutions
 
 
 def _solution(
@@ -151,4 +133,5 @@ def _solution(
         rank=1 + int(np.count_nonzero(variance)),
         is_constant=bool(is_constant(total, output.scale, constant)),
         scale=output.scale,
+        alpha=output.alpha,
     )

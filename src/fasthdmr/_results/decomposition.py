@@ -18,6 +18,7 @@ from fasthdmr._results.fidelity import Fidelity
 from fasthdmr._results.fourier import FourierSeries, project
 from fasthdmr._results.sensitivity import Sensitivity
 from fasthdmr._solve.hierarchy import Solution, indices_of
+from fasthdmr._solve.problem import Kept
 from fasthdmr._spans.fit import SpanDictionary
 from fasthdmr._support.sample import Sample
 from fasthdmr._support.scale import Deviations, in_units, power_of_two
@@ -364,7 +365,7 @@ def is_kept(solution: Solution, subspaces: Iterable[Subspace]) -> NDArray[np.boo
 def assemble(
     dictionary: Dictionary,
     solutions: Sequence[Solution],
-    kept: Callable[[Subspace], bool],
+    kept: Kept,
     *,
     feature_names: tuple[str, ...],
     output_names: tuple[str, ...] | None,
@@ -379,8 +380,7 @@ def assemble(
     ----------
     dictionary : Dictionary
     solutions : sequence of Solution
-    kept : callable
-        Tells of a subspace whether its component is kept; the rest is the residual.
+    kept : Kept
     feature_names, output_names : tuple of str
     data : Deviations or None
         Whose variances the indices are divided by, if not by that of each output.
@@ -404,7 +404,7 @@ def assemble(
     ConcurvityWarning
         If what a variable does can be written in others.
     """
-    subspaces = sorted({u for s in solutions for u in s.subspaces if kept(u)}, key=lambda u: (len(u), u))
+    subspaces = sorted({u for s in solutions for u in s.subspaces if u in kept}, key=lambda u: (len(u), u))
     _warn_of_constants([s.is_constant for s in solutions], "The output of the black box", output_names)
     if data is not None:
         _warn_of_constants(data.is_constant & [not s.is_constant for s in solutions], "y", output_names)

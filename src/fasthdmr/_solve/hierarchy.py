@@ -80,6 +80,8 @@ class Solution:
         A power of two: 1 but for outputs whose squares would leave the range of numbers.
     projection : Projection or None
         How the components were found, in spans.
+    alpha : float or None
+        The penalty of the ridge regression that coef is from; None: of none.
     """
 
     subspaces: list[Subspace]
@@ -94,6 +96,7 @@ class Solution:
     is_constant: bool
     scale: float = 1.0
     projection: Projection | None = None
+    alpha: float | None = None
 
     def rescaled(self, shift: float, scale: float, columns: Floats) -> Solution:
         """Return the solution for f, this being the one for (f - shift) / scale over columns divided by others.

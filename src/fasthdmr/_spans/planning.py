@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fasthdmr._spans.basis import MAX_DUAL_ROWS, Profile, closure, default_size, informative_rows, make_basis
-from fasthdmr._spans.fit import solve_values
+from fasthdmr._solve.problem import Problem
+from fasthdmr._spans.basis import MAX_DUAL_ROWS, Basis, Profile, closure, default_size, informative_rows, make_basis
+from fasthdmr._spans.fit import RIDGE, solve_values
+from fasthdmr._spans.sizes import main_sizes, rows_for_sizes
 from fasthdmr._support.scale import Deviations
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
@@ -28,6 +31,103 @@ MAX_BYTES = 800e6
 _SCREENED_ROWS = 5000
 _SCREENED_BINS = 4
 _NEGLIGIBLE = 1e-6  # share of the variance
+
+
+@dataclass(frozen=True)
+class SpanOptions:
+    """What the user chose of spans.
+
+    Attributes
+    ----------
+    basis : "spline" or "bins"
+    degree : int
+        Of the splines.
+    n_splines : int, sequence of int or None
+        Sizes by order; None: they follow the data.
+    """
+
+    basis: str
+    degree: int
+    n_splines: Any = None
+
+
+def choose_basis(
+    problem: Problem,
+    touched: Iterable[Subspace],
+    order: int,
+    options: SpanOptions,
+    values: Callable[[slice], Floats],
+    *,
+    joint: bool = False,
+    finer: Callable[[tuple[int, ...], Callable[[tuple[int, ...]], Basis]], tuple[int, ...]] | None = None,
+) -> Basis:
+    """Choose the spans of a problem, and make them.
+
+    Parameters
+    ----------
+    problem : Problem
+    touched : iterable of tuple of int
+        The subspaces that the black box depends on, of any order, or that the user chose.
+    order : int
+        Largest order of a span.
+    options : SpanOptions
+    values : callable
+        Returns the black box at some of the rows, (S, K).
+    joint : bool
+        Whether all columns are solved together.
+    finer : callable or None
+        Chooses the sizes of single variables and pairs, given the rule's and a function that makes such spans.
+
+    Returns
+    -------
+    Basis
+
+    Raises
+    ------
+    ValueError
+        If the spans do not fit into memory; the message has the estimate.
+
+    Warns
+    -----
+    PairsWarning
+        If pairs are left out.
+    """
+    X, weights, touched = problem.X, problem.weights, list(touched)
+    n_rows = informative_rows(X, weights)
+
+    def strength(pairs: list[Subspace]) -> Floats:
+        rows = screened_rows(len(X))
+        return screen_pairs(*problem.part(rows), values(rows), pairs, options.degree)
+
+    plan = plan_spans(
+        touched,
+        n_rows,
+        order,
+        basis=options.basis,
+        degree=options.degree,
+        n_splines=as_sizes(options.n_splines, order),
+        joint=joint,
+        chosen=problem.kept.interactions is not None,
+        strength=strength,
+    )
+    if problem.verbose:
+        print(f"[fasthdmr] {len(plan.subspaces)} spans, sizes {plan.sizes}")
+    degree = 0 if options.basis == "bins" else options.degree
+    if options.basis == "bins" or options.n_splines is not None:
+        return make_basis(X, weights, plan.subspaces, plan.sizes, degree=degree)
+    rows, single = rows_for_sizes(len(X)), [u[0] for u in plan.subspaces if len(u) == 1]
+    main = main_sizes(*problem.part(rows), values(rows), single, plan.sizes[0], degree, RIDGE)
+
+    def make(subspaces: Sequence[Subspace], sizes: tuple[int, ...]) -> Basis:
+        larger = {j: size for j, size in main.items() if size > sizes[0]}
+        return make_basis(X, weights, subspaces, sizes, degree=degree, main_sizes=larger)
+
+    sizes = plan.sizes
+    if finer is not None:  # whatever the order, those up to pairs
+        low = closure(touched, 2)
+        rule = tuple(default_size(n_rows, t) for t in range(1, max(map(len, low), default=1) + 1))
+        sizes = (*finer(rule, partial(make, low)), *sizes[2:])[: len(sizes)]
+    return make(plan.subspaces, sizes)
 
 
 @dataclass(frozen=True)

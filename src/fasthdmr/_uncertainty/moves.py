@@ -10,8 +10,9 @@ from scipy.sparse import csc_array
 
 from fasthdmr import _core
 from fasthdmr._dictionaries.tree_columns import TreeDictionary
+from fasthdmr._dictionaries.tree_output import TreeOutput
 from fasthdmr._spans.basis import coarse_basis
-from fasthdmr._spans.fit import Regression, TreeOutput, kept_terms, projection_orders
+from fasthdmr._spans.fit import Regression, kept_terms, projection_orders
 from fasthdmr._spans.joint_fit import EXACT, joint_system, random_signs
 from fasthdmr._support.typing import Floats
 from fasthdmr._uncertainty.blocks import SpanColumns

@@ -1,0 +1,89 @@
+"""What is to be decomposed, and what of it is kept: what every way to solve it is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from fasthdmr._dictionaries.dictionary import Dictionary
+from fasthdmr._solve.hierarchy import Solution
+from fasthdmr._support.subspaces import Subspace
+from fasthdmr._support.typing import Floats
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The subspaces whose components are kept; what the others hold is the residual.
+
+    Attributes
+    ----------
+    order : int or None
+        The largest order; None: all.
+    interactions : frozenset of tuple of int or None
+        Those of order 2 and more; None: all that occur.
+
+    Examples
+    --------
+    >>> kept = Kept(2, frozenset({(0, 1)}))
+    >>> [u in kept for u in [(2,), (0, 1), (0, 2), (0, 1, 2)]]
+    [True, True, False, False]
+    """
+
+    order: int | None = None
+    interactions: frozenset[Subspace] | None = None
+
+    def __contains__(self, subspace: Subspace) -> bool:
+        """Return whether the component of a subspace is kept."""
+        if self.order is not None and len(subspace) > self.order:
+            return False
+        return self.interactions is None or len(subspace) == 1 or subspace in self.interactions
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The rows that are the measure, and what is asked for.
+
+    Attributes
+    ----------
+    X : ndarray of shape (N, n)
+    weights : ndarray of shape (N,) or None
+        None: all rows weigh the same.
+    kept : Kept
+    targets : ndarray of shape (N, K) or None
+        y as numbers, where models are combined, or indices compared, with it.
+    n_threads : int
+    verbose : int
+        Whether to print what is done.
+    """
+
+    X: NDArray[Any]
+    weights: Floats | None
+    kept: Kept
+    targets: Floats | None = None
+    n_threads: int = 1
+    verbose: int = 0
+
+    @property
+    def total_weight(self) -> float:
+        """The sum of the weights."""
+        return float(len(self.X)) if self.weights is None else float(self.weights.sum())
+
+    @property
+    def largest_order(self) -> int:
+        """The largest order that components can have."""
+        n: int = self.X.shape[1]
+        return n if self.kept.order is None else min(int(self.kept.order), n)
+
+    def part(self, rows: slice) -> tuple[NDArray[Any], Floats | None]:
+        """Return some of the rows, and their weights."""
+        return self.X[rows], None if self.weights is None else self.weights[rows]
+
+
+class Strategy(Protocol):
+    """A way to solve problems: the black box, and the spans that its components are to be orthogonal to."""
+
+    def solve(self, problem: Problem) -> tuple[Dictionary, list[Solution]]:
+        """Return the columns that components are made of, and the components of every output."""
+        ...

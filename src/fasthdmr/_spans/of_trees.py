@@ -1,0 +1,81 @@
+"""Tree ensembles in spans of splines or bins: terms are projected inside their own subspaces (spec 3 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fasthdmr._dictionaries.tree_columns import Sorting, TreeDictionary
+from fasthdmr._dictionaries.tree_output import TreeOutput, weighted_trees
+from fasthdmr._solve.combination import Combination
+from fasthdmr._solve.hierarchy import Solution
+from fasthdmr._solve.problem import Problem
+from fasthdmr._spans.basis import Basis
+from fasthdmr._spans.finer import finer_sizes
+from fasthdmr._spans.fit import Regression, SpanDictionary, effective_rows, solve_trees
+from fasthdmr._spans.nearest_cells import Support
+from fasthdmr._spans.planning import SpanOptions, choose_basis
+from fasthdmr._support.progress import rows_progress
+from fasthdmr._support.typing import Floats
+
+
+def sorting_of_terms(*, smooth: bool) -> Sorting:
+    """Return how trees are sorted into terms: what `bench accuracy` shows to be the better for each mode."""
+    return "hybrid" if smooth else "node"
+
+
+@dataclass(frozen=True, eq=False)
+class TreesInSpans:
+    """Tree ensembles, whose components are orthogonal to the spans below.
+
+    Attributes
+    ----------
+    trees : TreeDictionary
+        Sorted by tree where coefficients belong to whole trees, else as `sorting_of_terms` says.
+    combination : Combination
+    options : SpanOptions
+    smooth : bool
+        Whether no component keeps terms of trees as they are.
+    """
+
+    trees: TreeDictionary
+    combination: Combination
+    options: SpanOptions
+    smooth: bool
+
+    def solve(self, problem: Problem) -> tuple[SpanDictionary, list[Solution]]:
+        """Return the trees and spans, and the components of every output."""
+        trees, outputs = self._terms(problem)
+        basis = self._basis(problem, trees, outputs)
+        X, weights = problem.X, problem.weights
+        regression = Regression(effective_rows(len(X), weights), smooth=self.smooth)
+        with rows_progress(len(X), "rows of the spans", verbose=problem.verbose):
+            solutions = solve_trees(X, weights, basis, outputs, regression, n_threads=problem.n_threads)
+        support = Support.of(X, weights, basis) if self.smooth else None
+        return SpanDictionary(trees, [len(output.coef) for output in outputs], basis, regression, support), solutions
+
+    def _terms(self, problem: Problem) -> tuple[TreeDictionary, list[TreeOutput]]:
+        """Return trees that are sorted into terms, and the outputs as these."""
+        outputs = [combined.output() for combined in self.combination.combine(problem, self.trees)]
+        by = sorting_of_terms(smooth=self.smooth)
+        return (self.trees, outputs) if self.trees.by == by else weighted_trees(self.trees, outputs, by)
+
+    def _basis(self, problem: Problem, trees: TreeDictionary, outputs: Sequence[TreeOutput]) -> Basis:
+        X, weights, n_threads = problem.X, problem.weights, problem.n_threads
+        order = problem.largest_order
+        touched = {u for forest in self.trees.forests for u in forest.core.touched(max(order, 2))}
+        order = min(order, max((len(u) for u in touched), default=1))
+        if problem.kept.interactions is not None:
+            touched = {(j,) for u in touched for j in u} | problem.kept.interactions
+
+        def values(rows: slice) -> Floats:
+            at = X[rows]
+            boxes = enumerate(output.black_box() for output in outputs)
+            return np.column_stack([trees.evaluate(at, k, box, n_threads)[:, 0] for k, box in boxes])
+
+        def finer(sizes: tuple[int, ...], basis_of: Callable[[tuple[int, ...]], Basis]) -> tuple[int, ...]:
+            return finer_sizes(sizes, basis_of, trees, outputs, X, weights, n_threads)
+
+        return choose_basis(problem, touched, order, self.options, values, finer=finer)

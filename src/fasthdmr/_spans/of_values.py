@@ -1,0 +1,58 @@
+"""Functions and data in spans of splines or bins: their values are projected on all spans at once (spec 3 and 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb
+
+from fasthdmr._dictionaries.black_box import FunctionDictionary, Output
+from fasthdmr._solve.hierarchy import Solution
+from fasthdmr._solve.problem import Problem
+from fasthdmr._spans.basis import Basis, closure
+from fasthdmr._spans.fit import SpanDictionary, solve_values
+from fasthdmr._spans.nearest_cells import Support
+from fasthdmr._spans.planning import SpanOptions, choose_basis
+from fasthdmr._support.progress import rows_progress
+from fasthdmr._support.subspaces import Subspace
+from fasthdmr._support.typing import Floats
+
+_MAX_SUBSPACES = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class ValuesInSpans:
+    """A function or data, whose components are orthogonal to the spans below.
+
+    Attributes
+    ----------
+    output : Output or None
+        The function; None: the black box is data.
+    values : ndarray of shape (N, K), in Fortran order
+        Those at the rows of the problem.
+    options : SpanOptions
+    """
+
+    output: Output | None
+    values: Floats
+    options: SpanOptions
+
+    def solve(self, problem: Problem) -> tuple[SpanDictionary, list[Solution]]:
+        """Return the function and spans, and the components of every output."""
+        X, weights = problem.X, problem.weights
+        basis = self._basis(problem)
+        with rows_progress(len(X), "rows of the spans", verbose=problem.verbose):
+            solutions, regression = solve_values(X, weights, basis, self.values, n_threads=problem.n_threads)
+        given, support = FunctionDictionary(self.output, X.shape[1]), Support.of(X, weights, basis)
+        return SpanDictionary(given, [1] * self.values.shape[1], basis, regression, support), solutions
+
+    def _basis(self, problem: Problem) -> Basis:
+        n, order, chosen = problem.X.shape[1], problem.largest_order, problem.kept.interactions
+        touched: list[Subspace] = [tuple(range(n))]
+        if chosen is not None:
+            touched = [*((j,) for j in range(n)), *chosen]
+        elif (count := sum(comb(n, t) for t in range(1, order + 1))) > _MAX_SUBSPACES:
+            raise ValueError(
+                f"order={problem.kept.order} of {n} variables makes {count:,} spans; at most {_MAX_SUBSPACES:,} are "
+                "looked at. Lower `order`, or choose subspaces with `interactions`."
+            )
+        return choose_basis(problem, closure(touched, order), order, self.options, self.values.__getitem__, joint=True)
