@@ -10,21 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 
-from fasthdmr import _core
 from fasthdmr._dictionaries.array_columns import ArrayDictionary
 from fasthdmr._results.decomposition import Decomposition, assemble
-from fasthdmr._solve.hierarchy import eta_and_nu, least_squares, solve
-from fasthdmr._solve.problem import Kept
+from fasthdmr._solve.array_columns import FunctionsOfColumns
+from fasthdmr._solve.problem import Kept, Problem
 from fasthdmr._support.numbers import check_numbers
-from fasthdmr._support.scale import LARGEST, Deviations, check_size, power_of_two, powers_of_two
-from fasthdmr._support.steps import take_columns
+from fasthdmr._support.scale import check_size
 from fasthdmr._support.subspaces import as_subspace
-from fasthdmr._support.threads import n_threads, one_blas_thread
+from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import column_names
 from fasthdmr._support.weights import check_weights
-
-_LARGEST_COEFFICIENT = 1e305  # components have larger ones
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,58 +113,47 @@ def decompose(
     weights = check_weights(sample_weight, matrix)
     if (coef is None) == (y is None):
         raise ValueError("Give either coef or y: the coefficients of the columns, or values to fit them to.")
-    threads = n_threads(n_jobs)
     dictionary = ArrayDictionary(labels, column_names(columns))
-    constants = _constants(matrix, dictionary.constant)
-    if coef is not None:
-        check_numbers(coef, "coef")
-        beta = check_array(np.asarray(coef), ensure_2d=False, dtype=np.float64, input_name="coef")
-        if beta.shape[:1] != (matrix.shape[1],) or beta.ndim > 2:
-            raise ValueError(
-                f"coef must have one row for each of the {matrix.shape[1]} columns, got shape {beta.shape}."
-            )
-        several = beta.ndim == 2
-        beta = beta.reshape(len(beta), -1)
-        betas = [np.concatenate([[b[dictionary.constant] @ constants], b[dictionary.order]]) for b in beta.T]
-        (measure,), units = _triangles(matrix, dictionary.order, [None], weights, threads)
-        shifts, scales = np.zeros(len(betas)), np.ones(len(betas))
-        for k, b in enumerate(betas):
-            scales[k], betas[k] = _scaled(b, measure, units, len(matrix), k)
+    given = _coefficients(coef, matrix) if y is None else _values(y, matrix)
+    several, given = given.ndim == 2, given.reshape(len(given), -1)
+    problem = Problem(matrix, weights, Kept(order), None if y is None else given, n_threads(n_jobs))
+    if y is None:
+        functions = FunctionsOfColumns.given(problem, dictionary, given)
     else:
-        check_numbers(y, "y")
-        target = check_array(np.asarray(y), ensure_2d=False, dtype=np.float64, input_name="y")
-        check_consistent_length(matrix, target)
-        check_size(target, "y")
-        several = target.ndim == 2
-        deviations = Deviations.of(target.reshape(len(target), -1), weights)
-        shifts, scales = deviations.mean, deviations.scale
-        stacked, units = _triangles(matrix, dictionary.order, list(deviations.values.T), weights, threads)
-        betas = [least_squares(t) for t in stacked]
-        for beta, scale in zip(betas, scales, strict=True):
-            _check_coefficients(beta[1:], float(scale), units, dictionary.order)
-        measure = stacked[0][:-1, :-1]
-
-    solutions = [
-        solve(measure, dictionary.labels, beta, threads).rescaled(float(shift), float(scale), units)
-        for beta, shift, scale in zip(betas, shifts, scales, strict=True)
-    ]
-    forms = [eta_and_nu(measure, dictionary.labels, beta, threads) for beta in betas]
+        functions = FunctionsOfColumns.fitted(problem, dictionary)
+    _, solutions = functions.solve(problem)
     result = assemble(
         dictionary,
         solutions,
-        Kept(order),
+        problem.kept,
         feature_names=names,
-        output_names=tuple(f"y{k}" for k in range(len(betas))) if several else None,
+        output_names=tuple(f"y{k}" for k in range(len(solutions))) if several else None,
     )
-    by_column = np.concatenate([[1.0], units])
-    nu = np.column_stack([form[1] for form in forms]) * (scales / by_column[:, None])
-    nu[0] += shifts
+    A, nu = functions.eta_and_nu(problem)
     return ColumnDecomposition(
         **vars(result),
-        A=forms[0][0] * by_column / by_column[:, None],
+        A=A,
         nu=nu if several else nu[:, 0],
         column_order=np.array(dictionary.order, dtype=np.int64),
     )
+
+
+def _coefficients(coef: Any, matrix: NDArray[Any]) -> Floats:
+    """Return the coefficients of the columns, checked."""
+    check_numbers(coef, "coef")
+    beta: Floats = check_array(np.asarray(coef), ensure_2d=False, dtype=np.float64, input_name="coef")
+    if beta.shape[:1] != (matrix.shape[1],) or beta.ndim > 2:
+        raise ValueError(f"coef must have one row for each of the {matrix.shape[1]} columns, got shape {beta.shape}.")
+    return beta
+
+
+def _values(y: Any, matrix: NDArray[Any]) -> Floats:
+    """Return the values that functions are fitted to, checked."""
+    check_numbers(y, "y")
+    values: Floats = check_array(np.asarray(y), ensure_2d=False, dtype=np.float64, input_name="y")
+    check_consistent_length(matrix, values)
+    check_size(values, "y")
+    return values
 
 
 def _subspaces(
@@ -183,61 +168,3 @@ def _subspaces(
             raise ValueError("Subspaces by name need feature_names.")
         feature_names = [f"x{i}" for i in range(max(numbers, default=0) + 1)]
     return tuple(feature_names), [as_subspace(u, feature_names) for u in subspaces]
-
-
-def _constants(matrix: NDArray[Any], constant: list[int]) -> Floats:
-    """Return the values of the columns that are said to be constant."""
-    for j in constant:
-        if np.ptp(matrix[:, j]) != 0:
-            raise ValueError(f"Column {j} has the subspace (), but is not constant.")
-    return np.asarray(matrix[0, constant], dtype=np.float64)
-
-
-def _triangles(
-    matrix: NDArray[Any], order: list[int], targets: Sequence[Floats | None], weights: Floats | None, threads: int
-) -> tuple[list[Floats], Floats]:
-    """Return the triangle of the columns and each target, and the powers of two that columns are divided by, (b,)."""
-    total = float(len(matrix)) if weights is None else float(weights.sum())
-
-    def triangle(columns: NDArray[Any], target: Floats | None) -> Floats:
-        with one_blas_thread():
-            triangles = _core.array_triangle(columns, weight=weights, y=target, n_threads=threads)
-        found: Floats = triangles[0] / np.sqrt(total)
-        return found
-
-    columns, units = take_columns(matrix, order), np.ones(len(order))
-    first = triangle(columns, targets[0])
-    # It tells of columns at the ends of the range, so that not all of them are searched for their largest numbers.
-    sizes = np.abs(first[:, 1 : len(order) + 1]).max(axis=0)
-    if not all(np.isfinite(size) and power_of_two(size) == 1 for size in sizes):
-        check_size(matrix, "columns")
-        units = powers_of_two(columns)
-        columns = columns / units
-        first = triangle(columns, targets[0])
-    return [first, *(triangle(columns, target) for target in targets[1:])], units
-
-
-def _scaled(beta: Floats, triangle: Floats, units: Floats, n_rows: int, output: int) -> tuple[float, Floats]:
-    """Return a power of two near the terms of f = beta_0 + columns units beta, and beta for f over that and columns."""
-    with np.errstate(over="ignore", under="ignore"):
-        coefficients = beta[1:] * units
-        terms = np.abs(coefficients) * np.linalg.norm(triangle[:, 1:], axis=0)
-    largest = abs(beta[0]) + np.sqrt(n_rows) * terms.sum()  # a value is at most so many times its root mean square
-    if not largest <= LARGEST:
-        raise ValueError(
-            f"coef times columns add up to as much as {largest:.3g} in output {output}, which overflows; at most "
-            f"{LARGEST:g} is taken. Divide coef by a power of ten."
-        )
-    scale = power_of_two(terms.max(initial=0.0))
-    return scale, np.concatenate([beta[:1], coefficients]) / scale
-
-
-def _check_coefficients(beta: Floats, scale: float, units: Floats, order: Sequence[int]) -> None:
-    """Refuse a column beside which y is so large that coefficients come near the end of the range of numbers."""
-    with np.errstate(over="ignore"):
-        too_large = np.flatnonzero(~(np.abs(beta) * (scale / units) < _LARGEST_COEFFICIENT))
-    if len(too_large):
-        raise ValueError(
-            f"The coefficient of column {order[too_large[0]]} overflows: y is too large beside it. Multiply the column "
-            "by a power of ten."
-        )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
@@ -75,8 +74,7 @@ class HDMR(BaseHDMR):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from fasthdmr import HDMR
+    >>>     >>> from fasthdmr import HDMR
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(2000, 2))
     >>> hdmr = HDMR(lambda X: X[:, 0] + X[:, 0] * X[:, 1]).fit(X)
     >>> hdmr.subspaces_
@@ -148,28 +146,22 @@ class HDMR(BaseHDMR):
             If the output is constant.
         """
         with self._whole():
-            self._fit(X, y, sample_weight)
+            X, y, weights = self._check(X, y, sample_weight)
+            output = None if self.model is None else Output(self.model)
+            values = y if output is None else output(X)
+            problem = self._problem(X, y, weights)
+            strategy = ValuesInSpans.of(output, values, SpanOptions(self.basis, self.degree, self.n_splines))
+            dictionary, solutions = strategy.solve(problem)
+            self._assemble(
+                problem,
+                dictionary,
+                solutions,
+                output_names=None if values.ndim == 1 else tuple(f"y{k}" for k in range(len(solutions))),
+                sample=Sample.of(X, weights, strategy.values),
+                ci=self.ci,
+                remedy=None if output is None else lambda: self._remedy(X.shape[1]),
+            )
         return self
-
-    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
-        X, y, weights = self._check(X, y, sample_weight)
-        output = None if self.model is None else Output(self.model)
-        values = y if output is None else output(X)
-        names = None if values.ndim == 1 else tuple(f"y{k}" for k in range(values.shape[1]))
-        values = np.asfortranarray(values.reshape(len(X), -1), dtype=np.float64)
-        targets = None if y is None else y.reshape(len(y), -1)
-        problem = Problem(X, weights, self._kept(), targets, n_threads(self.n_jobs), self.verbose)
-        strategy = ValuesInSpans(output, values, SpanOptions(self.basis, self.degree, self.n_splines))
-        dictionary, solutions = strategy.solve(problem)
-        self._assemble(
-            problem,
-            dictionary,
-            solutions,
-            output_names=names,
-            sample=Sample.of(X, weights, values),
-            ci=self.ci,
-            remedy=None if output is None else lambda: self._remedy(X.shape[1]),
-        )
 
     def _check(self, X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[Any], Any, Floats | None]:
         """Check the parameters; return rows, y and weights, checked too, and name the variables."""
@@ -188,6 +180,10 @@ class HDMR(BaseHDMR):
         names = of_model if given is None else given
         self.feature_names_ = tuple(f"x{i}" for i in range(X.shape[1])) if names is None else tuple(map(str, names))
         return X, y, weights
+
+    def _problem(self, X: NDArray[Any], y: Any, weights: Floats | None) -> Problem:
+        targets = None if y is None else y.reshape(len(y), -1)
+        return Problem(X, weights, self._kept(), targets, n_threads(self.n_jobs), self.verbose)
 
     def _remedy(self, n_features: int) -> str:
         """Return what lowers the residual."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -12,16 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 from fasthdmr._dictionaries.models import is_scored
 from fasthdmr._estimators.base import BaseHDMR
 from fasthdmr._estimators.members import fit_member, is_fitted
-from fasthdmr._kernel_machines.columns import KernelDictionary, Monomials, check_count, make_dictionary
+from fasthdmr._kernel_machines.columns import check_count
+from fasthdmr._kernel_machines.in_columns import MachineInColumns, Measure
 from fasthdmr._kernel_machines.machine import Machine, read_machine
 from fasthdmr._measures.gaussian import GaussianMeasure
-from fasthdmr._results.decomposition import assemble
-from fasthdmr._solve.hierarchy import Solution, eta_and_nu, solve
-from fasthdmr._support.sample import Sample
-from fasthdmr._support.scale import LARGEST, Deviations, centre_and_scale, power_of_two
-from fasthdmr._support.steps import product, solve_unit_triangle
+from fasthdmr._measures.rows import RowsMeasure
+from fasthdmr._solve.problem import Problem
 from fasthdmr._support.subspaces import Subspace, as_subspace
-from fasthdmr._support.threads import n_threads, one_blas_thread
+from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import check_model_names, suggests_parameters
 from fasthdmr._support.weights import check_weights
@@ -133,10 +130,24 @@ class KernelHDMR(BaseHDMR):
             If the components leave over more than a tenth of its variance.
         """
         with self._whole():
-            self._fit(X, y, sample_weight)
+            X, y, weights = self._check(X, y, sample_weight)
+            machine = self._read(X, y, weights)
+            problem, measure = self._problem(machine, X, y, weights), self._measure(X, weights)
+            self._columns = MachineInColumns.under(measure, machine)
+            dictionary, solutions = self._columns.solve(problem)
+            self._assemble(
+                problem,
+                dictionary,
+                solutions,
+                output_names=tuple(f"y{k}" for k in range(len(solutions))) if machine.several else None,
+                sample=measure.sample(),
+                ci=self.ci,
+                remedy=lambda: "a higher `order`",
+            )
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
+    def _check(self, X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[Any], Any, Floats | None]:
+        """Return rows, y and weights, checked."""
         self._check_kept()
         new = not is_fitted(self.estimator)
         if not new:
@@ -145,33 +156,24 @@ class KernelHDMR(BaseHDMR):
         self._is_scored = is_scored(self.estimator)
         numeric = self.normalise == "data"
         X, y = self._check_data(X, y, numeric=numeric, needed_for=needed_for, labels=self._is_scored)
-        weights = check_weights(sample_weight, X)
-        self.estimator_ = fit_member(self.estimator, X, y, weights) if new else self.estimator
+        return X, y, check_weights(sample_weight, X)
+
+    def _read(self, X: NDArray[Any], y: Any, weights: Floats | None) -> Machine:
+        """Fit the machine if it is not fitted, and return what it says."""
+        fitted = is_fitted(self.estimator)
+        self.estimator_ = self.estimator if fitted else fit_member(self.estimator, X, y, weights)
         machine = read_machine(self.estimator_)
         check_count(machine)
         self.feature_names_ = self._names(machine, X)
-        dictionary, sample = self._measure(machine, X, weights)
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused
-            betas = dictionary.coefficients(machine).T
-        solutions = [self._solve(dictionary, beta) for beta in betas]
-        data = None
+        return machine
+
+    def _problem(self, machine: Machine, X: NDArray[Any], y: Any, weights: Floats | None) -> Problem:
+        targets, n_outputs = None, machine.coef.shape[1]
         if self.normalise == "data":
             targets = y.reshape(len(y), -1)
-            if targets.shape[1] != len(betas):
-                raise ValueError(f"y must have one column for each of the machine's {len(betas)} outputs.")
-            data = Deviations.of(targets, weights)
-        self._dictionary, self._affine = dictionary, machine.affine
-        self.decomposition_ = assemble(
-            dictionary,
-            solutions,
-            self._kept(),
-            feature_names=self.feature_names_,
-            output_names=tuple(f"y{k}" for k in range(len(betas))) if machine.several else None,
-            data=data,
-            sample=sample,
-            ci=self.ci,
-            remedy=lambda: "a higher `order`",
-        )
+            if targets.shape[1] != n_outputs:
+                raise ValueError(f"y must have one column for each of the machine's {n_outputs} outputs.")
+        return Problem(X, weights, self._kept(), targets, n_threads(self.n_jobs))
 
     def kernel_component(self, variables: Any) -> KernelComponent:
         """Return the component K_u of the kernel itself, as a function of (X, X2).
@@ -195,44 +197,22 @@ class KernelHDMR(BaseHDMR):
         """
         check_is_fitted(self)
         u = as_subspace(variables, self.feature_names_)
-        if u and u not in self._dictionary.labels.subspaces:
+        if u and u not in self._columns.dictionary.labels.subspaces:
             raise ValueError(f"The kernel has no component for {u}: no term of it depends on exactly these variables.")
         return KernelComponent(u, self)
 
-    def _solve(self, dictionary: KernelDictionary, beta: Floats) -> Solution:
-        """Decompose one output, given by its coefficients."""
-        largest = np.abs(beta).max()
-        if not largest <= LARGEST:
-            raise ValueError(
-                f"The machine is a sum of terms as large as {largest:.3g}, which overflows; at most {LARGEST:g} is "
-                "taken. Scale the variables and the target before it is fitted."
-            )
-        scale = power_of_two(np.abs(beta[1:]).max())
-        solution = solve(self._triangle, dictionary.labels, beta / scale, n_threads(self.n_jobs))
-        return solution.rescaled(0.0, scale, np.ones(len(beta) - 1))
-
-    def _measure(self, machine: Machine, X: NDArray[Any], weights: Floats | None) -> tuple[KernelDictionary, Sample]:
-        """Set the triangle of the measure; return the columns, and the sample that stands for the measure."""
+    def _measure(self, X: NDArray[Any], weights: Floats | None) -> Measure:
         if isinstance(self.measure, str):
             if self.measure != "empirical":
                 raise ValueError(f"measure must be 'empirical' or a tuple (mean, cov), got {self.measure!r}.")
-            dictionary = make_dictionary(machine, *centre_and_scale(X, weights))
-            self._triangle = dictionary.triangle(X, weights, n_threads(self.n_jobs))
-            return dictionary, Sample.of(X, weights)
+            return RowsMeasure(X, weights, n_threads(self.n_jobs))
         try:
             mean, cov = self.measure
         except (TypeError, ValueError):
             raise ValueError(f"measure must be 'empirical' or a tuple (mean, cov), got {self.measure!r}.") from None
         if self.normalise != "data" and weights is not None and self.estimator_ is self.estimator:
             raise ValueError("sample_weight weighs rows, and the measure (mean, cov) has none.")
-        gaussian = GaussianMeasure(mean, cov, X.shape[1])
-        monomials = make_dictionary(machine, gaussian.mean, gaussian.sd)
-        if not isinstance(monomials, Monomials):
-            raise ValueError(
-                "measure=(mean, cov) is for polynomial kernels; use measure='empirical' on a large sample."
-            )
-        self._triangle = gaussian.triangle(monomials)
-        return monomials, gaussian.sample()
+        return GaussianMeasure(mean, cov, X.shape[1])
 
     def _names(self, machine: Machine, X: NDArray[Any]) -> tuple[str, ...]:
         """Return the names of the variables: those of X, else those of the machine, else "x0", "x1" and so on."""
@@ -270,16 +250,8 @@ class KernelComponent:
     def __call__(self, X: Any, X2: Any) -> Floats:
         """Return K_u(x, x') for all rows of X, (N, n), and X2, (M, n): (N, M)."""
         hdmr = self._hdmr
-        dictionary, labels = hdmr._dictionary, hdmr._dictionary.labels
         rows, others = hdmr._rows(X), hdmr._rows(X2)
-        beta = dictionary.kernel(hdmr._affine(np.asarray(others, dtype=np.float64)))
-        A, _ = eta_and_nu(hdmr._triangle, labels, np.zeros(len(beta.T)), n_threads(hdmr.n_jobs))
-        own = np.array([0])
-        if self.subspace:
-            own = 1 + np.flatnonzero(labels.column_subspace == labels.subspaces.index(self.subspace))
-        with one_blas_thread():
-            nu = solve_unit_triangle(A, beta.T)  # A nu(x') = beta(x'), one column a row of X2
-            return product(dictionary.columns(rows), product(A[:, own], nu[own]))
+        return hdmr._columns.kernel_component(self.subspace, rows, others, n_threads(hdmr.n_jobs))
 
     def __repr__(self) -> str:
         return f"KernelComponent({' '.join(self._hdmr.feature_names_[i] for i in self.subspace)})"

@@ -221,28 +221,24 @@ class TreeHDMR(BaseHDMR):
             If the output is constant.
         """
         with self._whole():
-            self._fit(X, y, sample_weight)
+            members, combination = self._check_parameters()
+            X, y, weights = self._check(members, combination, X, y, sample_weight)
+            trees = self._load(members, combination, X, y, weights)
+            with self._timed("decomposed"):
+                problem = self._problem(combination, X, y, weights)
+                dictionary, solutions = self._strategy(trees, combination).solve(problem)
+                self._assemble(
+                    problem,
+                    dictionary,
+                    solutions,
+                    output_names=self._output_names(),
+                    sample=Sample.of(X, weights),
+                    ci=self.ci if self.measure == "empirical" else None,
+                    remedy=self._remedy,
+                )
+            alphas = [solution.alpha for solution in solutions]
+            self.alpha_ = alphas[0] if len(alphas) == 1 or alphas[0] is None else np.array(alphas)
         return self
-
-    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
-        members, combination = self._check_parameters()
-        X, y, weights = self._check(members, combination, X, y, sample_weight)
-        trees = self._load(members, combination, X, y, weights)
-        with self._timed("decomposed"):
-            problem = self._problem(X, weights, y if combination.needs_y or self.normalise == "data" else None)
-            dictionary, solutions = self._strategy(trees, combination).solve(problem)
-            names = self.forests_[0].output_names or tuple(f"y{k}" for k in range(trees.n_outputs))
-            self._assemble(
-                problem,
-                dictionary,
-                solutions,
-                output_names=None if trees.n_outputs == 1 else names,
-                sample=Sample.of(X, weights),
-                ci=self.ci if self.measure == "empirical" else None,
-                remedy=self._remedy,
-            )
-        alphas = [solution.alpha for solution in solutions]
-        self.alpha_ = alphas[0] if trees.n_outputs == 1 or alphas[0] is None else np.array(alphas)
 
     def _check_parameters(self) -> tuple[list[Any], Combination]:
         """Check what does not depend on data; return the models, and how they are combined."""
@@ -298,9 +294,13 @@ class TreeHDMR(BaseHDMR):
             return "tree"
         return sorting_of_terms(smooth=self.smooth)
 
-    def _problem(self, X: NDArray[Any], weights: Floats | None, y: Any) -> Problem:
+    def _output_names(self) -> tuple[str, ...] | None:
+        n_outputs = self.forests_[0].n_outputs
+        return None if n_outputs == 1 else self.forests_[0].output_names or tuple(f"y{k}" for k in range(n_outputs))
+
+    def _problem(self, combination: Combination, X: NDArray[Any], y: Any, weights: Floats | None) -> Problem:
         targets, n_outputs = None, self.forests_[0].n_outputs
-        if y is not None:
+        if combination.needs_y or self.normalise == "data":
             targets = np.ascontiguousarray(y.reshape(len(y), -1), dtype=np.float64)
             if targets.shape[1] != n_outputs:
                 raise ValueError(f"y has {targets.shape[1]} column(s), but the models have {n_outputs} output(s).")

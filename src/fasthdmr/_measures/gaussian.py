@@ -11,6 +11,7 @@ from scipy.special import ndtri
 
 from fasthdmr import _core
 from fasthdmr._kernel_machines.columns import Monomials
+from fasthdmr._kernel_machines.machine import Machine, Multiple
 from fasthdmr._support.moments import check_moments
 from fasthdmr._support.sample import Sample
 from fasthdmr._support.threads import one_blas_thread
@@ -39,6 +40,21 @@ class GaussianMeasure:
         self.mean, self.cov = check_moments(mean, cov, n_features)
         sd = np.sqrt(np.maximum(self.cov.diagonal(), 0))
         self.sd: Floats = np.where(sd > 0, sd, 1.0)
+
+    def columns(self, machine: Machine) -> tuple[Monomials, Floats]:
+        """Return monomials that are shifted by the mean and scaled by sd, and R of the QR of (1, monomials).
+
+        Raises
+        ------
+        ValueError
+            If the kernel is no polynomial.
+        """
+        if isinstance(machine.kernel, Multiple):
+            raise ValueError(
+                "measure=(mean, cov) is for polynomial kernels; use measure='empirical' on a large sample."
+            )
+        monomials = Monomials(machine, self.mean, self.sd)
+        return monomials, self.triangle(monomials)
 
     def triangle(self, dictionary: Monomials) -> Floats:
         """Return R of the columns (1, B) of monomials that are shifted by the mean and scaled by sd.

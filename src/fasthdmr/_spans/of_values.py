@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import comb
 
+import numpy as np
+
 from fasthdmr._dictionaries.black_box import FunctionDictionary, Output
 from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._solve.problem import Problem
@@ -35,6 +37,11 @@ class ValuesInSpans:
     output: Output | None
     values: Floats
     options: SpanOptions
+
+    @classmethod
+    def of(cls, output: Output | None, values: Floats, options: SpanOptions) -> ValuesInSpans:
+        """Take values of shape (N,) or (N, K)."""
+        return cls(output, np.asfortranarray(values.reshape(len(values), -1), dtype=np.float64), options)
 
     def solve(self, problem: Problem) -> tuple[SpanDictionary, list[Solution]]:
         """Return the function and spans, and the components of every output."""

@@ -1,0 +1,84 @@
+"""Kernel machines in the feature columns of their kernels, which are the spans (spec 6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from fasthdmr._kernel_machines.columns import KernelDictionary
+from fasthdmr._kernel_machines.machine import Machine
+from fasthdmr._solve.hierarchy import Solution, eta_and_nu, solve
+from fasthdmr._solve.problem import Problem
+from fasthdmr._support.sample import Sample
+from fasthdmr._support.scale import LARGEST, power_of_two
+from fasthdmr._support.steps import product, solve_unit_triangle
+from fasthdmr._support.subspaces import Subspace
+from fasthdmr._support.threads import one_blas_thread
+from fasthdmr._support.typing import Floats
+
+
+class Measure(Protocol):
+    """A law of the variables."""
+
+    def columns(self, machine: Machine) -> tuple[KernelDictionary, Floats]:
+        """Return the columns B of a machine's kernel, and R of the QR of (1, B) under the measure."""
+        ...
+
+    def sample(self) -> Sample:
+        """Return rows that stand for the measure."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class MachineInColumns:
+    """A kernel machine, whose components are orthogonal to the columns of fewer variables.
+
+    Attributes
+    ----------
+    machine : Machine
+    dictionary : KernelDictionary
+        The columns of its kernel.
+    triangle : ndarray of shape (1 + b, 1 + b)
+        R of the QR of the columns (1, B) under the measure.
+    """
+
+    machine: Machine
+    dictionary: KernelDictionary
+    triangle: Floats
+
+    @classmethod
+    def under(cls, measure: Measure, machine: Machine) -> MachineInColumns:
+        """Take the columns of a machine under a measure."""
+        return cls(machine, *measure.columns(machine))
+
+    def solve(self, problem: Problem) -> tuple[KernelDictionary, list[Solution]]:
+        """Return the columns, and the components of every output."""
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused
+            betas = self.dictionary.coefficients(self.machine).T
+        return self.dictionary, [self._solve(beta, problem.n_threads) for beta in betas]
+
+    def _solve(self, beta: Floats, n_threads: int) -> Solution:
+        """Decompose one output, given by its coefficients."""
+        largest = np.abs(beta).max()
+        if not largest <= LARGEST:
+            raise ValueError(
+                f"The machine is a sum of terms as large as {largest:.3g}, which overflows; at most {LARGEST:g} is "
+                "taken. Scale the variables and the target before it is fitted."
+            )
+        scale = power_of_two(np.abs(beta[1:]).max())
+        solution = solve(self.triangle, self.dictionary.labels, beta / scale, n_threads)
+        return solution.rescaled(0.0, scale, np.ones(len(beta) - 1))
+
+    def kernel_component(self, subspace: Subspace, X: Floats, X2: Floats, n_threads: int) -> Floats:
+        """Return the component K_u(x, x') of the kernel for all rows of X, (N, n), and X2, (M, n): (N, M)."""
+        labels = self.dictionary.labels
+        beta = self.dictionary.kernel(self.machine.affine(np.asarray(X2, dtype=np.float64)))
+        A, _ = eta_and_nu(self.triangle, labels, np.zeros(len(beta.T)), n_threads)
+        own = np.array([0])
+        if subspace:
+            own = 1 + np.flatnonzero(labels.column_subspace == labels.subspaces.index(subspace))
+        with one_blas_thread():
+            nu = solve_unit_triangle(A, beta.T)  # A nu(x') = beta(x'), one column a row of X2
+            return product(self.dictionary.columns(X), product(A[:, own], nu[own]))
