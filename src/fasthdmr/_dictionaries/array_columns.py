@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array
 
-from fasthdmr._dictionaries.dictionary import Labels
+from fasthdmr._dictionaries.dictionary import Labels, OwnSpans
 from fasthdmr._support.numbers import as_floats
 from fasthdmr._support.steps import steps
 from fasthdmr._support.subspaces import Subspace, check_width
@@ -16,7 +16,7 @@ from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import check_names
 
 
-class ArrayDictionary:
+class ArrayDictionary(OwnSpans):
     """Columns that the caller computes: an (N, b) matrix in the caller's order.
 
     Parameters
@@ -27,6 +27,8 @@ class ArrayDictionary:
         What the columns are called; frames of them must have these names.
     """
 
+    takes_columns = True
+
     def __init__(self, subspaces: Sequence[Subspace], column_names: tuple[str, ...] | None = None) -> None:
         self.n_columns = len(subspaces)
         self.column_names = column_names
@@ -35,7 +37,11 @@ class ArrayDictionary:
         distinct = sorted({u for u in subspaces if u}, key=lambda u: (len(u), u))
         numbers = {u: s for s, u in enumerate(distinct)}
         column_subspace = np.array([numbers[subspaces[j]] for j in self.order], dtype=np.int64)
-        self.labels = Labels(distinct, column_subspace)
+        self._labels = Labels(distinct, column_subspace)
+
+    def labels(self, output: int = 0) -> Labels:
+        """Return the labels of the columns, which all functions share."""
+        return self._labels
 
     def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
         """Return (1, columns in their order) times weights, (N, C)."""

@@ -10,6 +10,7 @@ from scipy.sparse import csc_array
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._dictionaries.models import kind_of_model
 from fasthdmr._support.numbers import check_numbers
 from fasthdmr._support.optional import find
@@ -103,7 +104,7 @@ class Output:
         return X.copy(order="K") if pandas is None else pandas.DataFrame(X, columns=names, copy=True)
 
 
-class FunctionDictionary:
+class FunctionDictionary(Dictionary):
     """The one column of a black box that is known by its values only.
 
     Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -31,16 +31,68 @@ class Labels:
     column_subspace: Integers
 
 
-class Dictionary(Protocol):
-    """What a decomposition needs in order to be evaluated at new rows."""
+class Dictionary(ABC):
+    """Columns (1, B): what a decomposition needs in order to be evaluated at new rows.
 
+    Attributes
+    ----------
+    basis : Basis or None
+        The spans of splines or bins that components are made of; None: there are none.
+    takes_columns : bool
+        Whether components take the columns themselves in place of values of variables.
+    """
+
+    basis: Any = None
+    takes_columns: bool = False
+
+    @abstractmethod
     def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
         """Return (N, C): columns (1, B) at the rows times weights (1 + b, C)."""
-        ...
 
+    @abstractmethod
     def embed(self, subspace: Subspace, values: Floats) -> Floats:
         """Return rows that have the given values of the variables of a subspace."""
-        ...
+
+    def changes(
+        self, rows: NDArray[Any], output: int, weights: csc_array, subspaces: Sequence[Subspace]
+    ) -> Iterable[tuple[int, Integers, Floats]]:
+        """Yield what has to be added to components far from the fitted rows: number, rows, (M,), and change, (M,).
+
+        Components are given by their weights, (1 + b, C), and subspaces.
+        """
+        return ()
+
+    def columns_of(self, rows: NDArray[Any], components: Sequence[tuple[int, csc_array]]) -> Floats:
+        """Return the columns that components are made of, (N, m), but for those that only the black box is made of.
+
+        Components are given by their outputs and weights, (1 + b, 1); all outputs have the same columns.
+        """
+        return self._own_columns(rows, components[:1])
+
+    def _own_columns(self, rows: NDArray[Any], components: Sequence[tuple[int, csc_array]]) -> Floats:
+        blocks = [np.zeros((len(rows), 0))]
+        for output, weights in components:
+            used = weights.indices[weights.indices >= self._first(output)]
+            ones, begin = np.full(len(used), 1 / self._unit(output)), np.arange(len(used) + 1)
+            unit = csc_array((ones, used, begin), shape=(weights.shape[0], len(used)))
+            blocks.append(self.evaluate(rows, output, unit, 1))
+        return np.hstack(blocks)
+
+    def _first(self, output: int) -> int:
+        """Return the first column that components are made of."""
+        return 1
+
+    def _unit(self, output: int) -> float:
+        """Return the power of two that columns are divided by."""
+        return 1.0
+
+
+class OwnSpans(Dictionary):
+    """Columns that are the spans of their subspaces themselves."""
+
+    @abstractmethod
+    def labels(self, output: int = 0) -> Labels:
+        """Return the labels of the columns of one output."""
 
 
 class Columns(Protocol):
@@ -51,7 +103,7 @@ class Columns(Protocol):
         ...
 
 
-class ExtendedDictionary(ABC):
+class ExtendedDictionary(Dictionary):
     """The columns that a black box is made of, and behind them others that its components are made of.
 
     Parameters
@@ -91,3 +143,6 @@ class ExtendedDictionary(ABC):
     def embed(self, subspace: Subspace, values: Floats) -> Floats:
         """Return rows that have the given values of the variables of a subspace."""
         return self.given.embed(subspace, values)
+
+    def _first(self, output: int) -> int:
+        return 1 + self.n_given[output]

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from fasthdmr import _core
-from fasthdmr._dictionaries.dictionary import Labels
+from fasthdmr._dictionaries.dictionary import Labels, OwnSpans
 from fasthdmr._forest.forest import Forest
 from fasthdmr._support.cached import cached_property
-from fasthdmr._support.scale import LARGEST
+from fasthdmr._support.scale import LARGEST, power_of_two
 from fasthdmr._support.subspaces import Subspace, embed
 from fasthdmr._support.typing import Floats
 
@@ -20,7 +21,7 @@ Sorting = Literal["tree", "node", "hybrid"]
 """How a forest's trees are sorted into subspaces (spec 4)."""
 
 
-class TreeDictionary:
+class TreeDictionary(OwnSpans):
     """One or several forests, sorted into subspaces: one column a forest and subspace (spec 4).
 
     Parameters
@@ -70,7 +71,7 @@ class TreeDictionary:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "columns"} | {"_begun": []}
 
-    def labels(self, output: int) -> Labels:
+    def labels(self, output: int = 0) -> Labels:
         """Return the labels of the columns of one output."""
         columns = self.columns[output]
         return Labels(columns.subspaces, columns.column_subspace)
@@ -104,6 +105,13 @@ class TreeDictionary:
     def embed(self, subspace: Subspace, values: Floats) -> Floats:
         """Return rows with the given values; the other variables, on which nothing depends, are 0."""
         return embed(subspace, values, self.n_features)
+
+    def columns_of(self, rows: NDArray[Any], components: Sequence[tuple[int, csc_array]]) -> Floats:
+        """Return the columns of components, (N, m): every output has its own."""
+        return self._own_columns(rows, components)
+
+    def _unit(self, output: int) -> float:
+        return power_of_two(self.reach[output])
 
 
 def forest_columns(forest: Forest, output: int, by: Sorting) -> list[_core.ForestColumns]:

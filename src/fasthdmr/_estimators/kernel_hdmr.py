@@ -197,7 +197,7 @@ class KernelHDMR(BaseHDMR):
         """
         check_is_fitted(self)
         u = as_subspace(variables, self.feature_names_)
-        if u and u not in self._columns.dictionary.labels.subspaces:
+        if u and u not in self._columns.dictionary.labels().subspaces:
             raise ValueError(f"The kernel has no component for {u}: no term of it depends on exactly these variables.")
         return KernelComponent(u, self)
 

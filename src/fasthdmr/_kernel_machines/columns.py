@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement, product
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from fasthdmr import _core
-from fasthdmr._dictionaries.dictionary import Labels
+from fasthdmr._dictionaries.dictionary import Labels, OwnSpans
 from fasthdmr._kernel_machines.machine import Machine, Multiple
 from fasthdmr._support.steps import gram
 from fasthdmr._support.steps import product as product_of
@@ -120,7 +120,7 @@ class Products:
         return columns
 
 
-class KernelDictionary(ABC):
+class KernelDictionary(OwnSpans):
     """The columns (1, B) of a kernel: K(x, x') = sum of columns at x times coefficients that depend on x'.
 
     Parameters
@@ -129,17 +129,18 @@ class KernelDictionary(ABC):
     n_features : int
     """
 
-    labels: Labels
-
     def __init__(self, products: Products, n_features: int) -> None:
         self.products = products
         self.n_features = n_features
-        self.labels = products.labels
+
+    def labels(self, output: int = 0) -> Labels:
+        """Return the labels of the columns, which all outputs share."""
+        return self.products.labels
 
     @property
     def n_columns(self) -> int:
         """The number of columns, the constant included."""
-        return len(self.labels.column_subspace) + 1
+        return len(self.labels().column_subspace) + 1
 
     @abstractmethod
     def columns(self, rows: NDArray[Any], wanted: Integers | None = None) -> Floats:
@@ -248,8 +249,6 @@ class Waves(KernelDictionary):
         m = len(machine.affine.columns)
         words = (word for k in range(1, kernel.degree + 1) for word in combinations_with_replacement(range(m), k))
         super().__init__(Products.of(words, machine.affine.columns.tolist()), machine.n_features)
-        given = self.products.labels
-        self.labels = Labels(given.subspaces, np.repeat(given.column_subspace, 2))
         d = kernel.degree
         self.weights = np.array(
             [
@@ -263,6 +262,11 @@ class Waves(KernelDictionary):
         )
         self.weights *= machine.kernel.factor
         self.weights[0] += machine.kernel.constant
+
+    def labels(self, output: int = 0) -> Labels:
+        """Return the labels of the columns, of which every product makes two."""
+        given = self.products.labels
+        return Labels(given.subspaces, np.repeat(given.column_subspace, 2))
 
     def columns(self, rows: NDArray[Any], wanted: Integers | None = None) -> Floats:
         """Return 1, and cosine and sine of every alpha, at rows."""

@@ -68,12 +68,12 @@ class MachineInColumns:
                 "taken. Scale the variables and the target before it is fitted."
             )
         scale = power_of_two(np.abs(beta[1:]).max())
-        solution = solve(self.triangle, self.dictionary.labels, beta / scale, n_threads)
+        solution = solve(self.triangle, self.dictionary.labels(), beta / scale, n_threads)
         return solution.rescaled(0.0, scale, np.ones(len(beta) - 1))
 
     def kernel_component(self, subspace: Subspace, X: Floats, X2: Floats, n_threads: int) -> Floats:
         """Return the component K_u(x, x') of the kernel for all rows of X, (N, n), and X2, (M, n): (N, M)."""
-        labels = self.dictionary.labels
+        labels = self.dictionary.labels()
         beta = self.dictionary.kernel(self.machine.affine(np.asarray(X2, dtype=np.float64)))
         A, _ = eta_and_nu(self.triangle, labels, np.zeros(len(beta.T)), n_threads)
         own = np.array([0])

@@ -9,7 +9,7 @@ import numpy as np
 from fasthdmr import _core
 from fasthdmr._solve.decomposed import Decomposed
 from fasthdmr._spans.basis import Basis
-from fasthdmr._spans.fit import RIDGE, SpanDictionary
+from fasthdmr._spans.fit import RIDGE
 from fasthdmr._support.scale import Deviations
 from fasthdmr._support.threads import one_blas_thread
 from fasthdmr._support.typing import Floats
@@ -46,9 +46,9 @@ def concurvity(decomposition: Decomposed) -> Floats | None:
         If a share is above .93: once, with the strongest few.
     """
     dictionary, sample = decomposition.dictionary, decomposition.sample
-    if not isinstance(dictionary, SpanDictionary) or sample is None:
-        return None
     basis, sensitivity = dictionary.basis, decomposition.sensitivity
+    if basis is None or sample is None:
+        return None
     single = [s for s, u in enumerate(basis.subspaces) if len(u) == 1]
     spans = Basis(basis.axes, [basis.subspaces[s] for s in single], [basis.axes_of[s] for s in single])
     used = np.flatnonzero(sample.weights > 0)

@@ -8,20 +8,16 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csc_array, eye_array
 
-from fasthdmr._dictionaries.array_columns import ArrayDictionary
-from fasthdmr._dictionaries.dictionary import Dictionary, ExtendedDictionary
-from fasthdmr._dictionaries.tree_columns import TreeDictionary
+from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._results.concurvity import concurvity
 from fasthdmr._results.fidelity import Fidelity
 from fasthdmr._results.fourier import FourierSeries, project
 from fasthdmr._results.sensitivity import Sensitivity
 from fasthdmr._solve.hierarchy import Solution, indices_of
 from fasthdmr._solve.problem import Kept
-from fasthdmr._spans.fit import SpanDictionary
 from fasthdmr._support.sample import Sample
-from fasthdmr._support.scale import Deviations, in_units, power_of_two
+from fasthdmr._support.scale import Deviations, in_units
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import take_columns
@@ -299,33 +295,20 @@ class Decomposition:
         self, rows: Any, output: int, components: NDArray[np.int64]
     ) -> Iterable[tuple[int, NDArray[np.int64], Floats]]:
         """Yield what components of pairs change by at rows far from the fitted ones: number, rows and change."""
-        if not isinstance(self.dictionary, SpanDictionary) or self.dictionary.support is None:
-            return ()
         solution = self.solutions[output]
         subspaces = [solution.subspaces[c] for c in components]
-        return self.dictionary.support.changes(
-            rows, solution.weights[:, components], subspaces, self.dictionary.n_given[output]
-        )
+        return self.dictionary.changes(rows, output, solution.weights[:, components], subspaces)
 
     def columns_of(self, variable: int, values: Floats) -> Floats:
         """Return the columns that components of one variable are made of, at its values, (N,): (N, m).
 
         Sums of trees are divided by a power of two near what their leaves reach.
         """
-        rows = self.dictionary.embed((variable,), values[:, None])
-        blocks = [np.zeros((len(rows), 0))]
-        for k, s in enumerate(self.solutions):
-            if (variable,) not in s.subspaces:
-                continue
-            first = 1 + (self.dictionary.n_given[k] if isinstance(self.dictionary, ExtendedDictionary) else 0)
-            used = s.weights[:, [s.subspaces.index((variable,))]].indices
-            unit = csc_array(eye_array(s.weights.shape[0], format="csc")[:, used[used >= first]])
-            if isinstance(self.dictionary, TreeDictionary):
-                unit.data /= power_of_two(self.dictionary.reach[k])
-            blocks.append(self.dictionary.evaluate(rows, k, unit, 1))
-            if not isinstance(self.dictionary, TreeDictionary):
-                break  # all outputs have the same
-        return np.hstack(blocks)
+        u = (variable,)
+        components = [
+            (k, s.weights[:, [s.subspaces.index(u)]]) for k, s in enumerate(self.solutions) if u in s.subspaces
+        ]
+        return self.dictionary.columns_of(self.dictionary.embed(u, values[:, None]), components)
 
     def marginal(self, variable: int) -> tuple[Floats, Floats] | None:
         """Return the sampled values of a variable and their weights, each (S,), or None without a sample."""
@@ -343,7 +326,7 @@ class Decomposition:
             self._by_output(variances),
             None if self.sample is None else self.sample.bounds[list(subspace)],
             tuple(self.feature_names[i] for i in variables),
-            None if isinstance(self.dictionary, ArrayDictionary) else tuple(map(variables.index, subspace)),
+            None if self.dictionary.takes_columns else tuple(map(variables.index, subspace)),
             self,
             self.sensitivity.uncertainty,
         )

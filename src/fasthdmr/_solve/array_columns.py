@@ -70,7 +70,7 @@ class FunctionsOfColumns:
 
     def solve(self, problem: Problem) -> tuple[ArrayDictionary, list[Solution]]:
         """Return the columns, and the components of every function."""
-        labels, threads = self.dictionary.labels, problem.n_threads
+        labels, threads = self.dictionary.labels(), problem.n_threads
         return self.dictionary, [
             solve(self.triangle, labels, beta, threads).rescaled(float(shift), float(scale), self.units)
             for beta, shift, scale in zip(self.betas, self.shifts, self.scales, strict=True)
@@ -78,7 +78,7 @@ class FunctionsOfColumns:
 
     def eta_and_nu(self, problem: Problem) -> tuple[Floats, Floats]:
         """Return A, whose columns are the eta, and nu, (1 + b, K), over (1, columns)."""
-        forms = [eta_and_nu(self.triangle, self.dictionary.labels, beta, problem.n_threads) for beta in self.betas]
+        forms = [eta_and_nu(self.triangle, self.dictionary.labels(), beta, problem.n_threads) for beta in self.betas]
         by_column = np.concatenate([[1.0], self.units])
         nu = np.column_stack([form[1] for form in forms]) * (self.scales / by_column[:, None])
         nu[0] += self.shifts

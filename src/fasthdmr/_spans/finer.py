@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fasthdmr._dictionaries.tree_columns import TreeDictionary
 from fasthdmr._dictionaries.tree_output import TreeOutput
 from fasthdmr._spans.basis import Basis, distinct_rows
-from fasthdmr._spans.fit import Regression, SpanDictionary, effective_rows, solve_trees
+from fasthdmr._spans.fit import Regression, TreeSpans, effective_rows, solve_trees
 from fasthdmr._spans.leave_out import r_squared
 from fasthdmr._support.threads import one_blas_thread
 from fasthdmr._support.typing import Floats
@@ -74,7 +74,7 @@ def finer_sizes(
     def missed(tried: tuple[int, ...]) -> float:
         basis = basis_of(tried)
         solutions = solve_trees(X, weights, basis, outputs, regression, n_threads=n_threads)
-        spans = SpanDictionary(trees, [len(o.coef) for o in outputs], basis, regression)
+        spans = TreeSpans(trees, [len(o.coef) for o in outputs], basis, regression)
         fits = [spans.evaluate(X, k, s.reduced(np.ones(len(s.subspaces), bool)), 1) for k, s in enumerate(solutions)]
         _, unused = r_squared(spans, solutions, X, weights, values, values - np.hstack(fits), work=_WORK)
         return float(np.sum(1 - unused))

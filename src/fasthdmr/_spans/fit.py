@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,7 +23,7 @@ from fasthdmr._spans.nearest_cells import Support
 from fasthdmr._support.scale import Deviations, is_constant
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.threads import one_blas_thread
-from fasthdmr._support.typing import Floats
+from fasthdmr._support.typing import Floats, Integers
 
 RIDGE = 0.5
 """The ridge is RIDGE / (N p) on the coefficients of a span of p columns, N the effective number of rows (spec 3)."""
@@ -71,6 +72,8 @@ class SpanDictionary(ExtendedDictionary):
         Where components of pairs are evaluated; None: anywhere.
     """
 
+    basis: Basis
+
     def __init__(
         self,
         given: Dictionary,
@@ -86,14 +89,53 @@ class SpanDictionary(ExtendedDictionary):
         """Return the spans, which all outputs share."""
         return self.basis.core
 
-    def tree_outputs(self, solutions: Sequence[Solution]) -> list[TreeOutput]:
+    def changes(
+        self, rows: NDArray[Any], output: int, weights: csc_array, subspaces: Sequence[Subspace]
+    ) -> Iterable[tuple[int, Integers, Floats]]:
+        """Yield what has to be added to components of pairs where these have no rows."""
+        if self.support is None:
+            return ()
+        return self.support.changes(rows, weights, subspaces, self.n_given[output])
+
+    @abstractmethod
+    def solve_again(
+        self, solutions: Sequence[Solution], rows: Floats, weights: Floats, values: Floats | None
+    ) -> list[Solution]:
+        """Return solutions on other rows, or with other weights, the black box being that of given solutions.
+
+        `values` are those of the black box at the rows, (N, K), where it is known by them only.
+        """
+
+
+class TreeSpans(SpanDictionary):
+    """Trees and spans, on which every term of the trees is projected inside its own subspace."""
+
+    given: TreeDictionary
+
+    def outputs(self, solutions: Sequence[Solution]) -> list[TreeOutput]:
         """Return the black boxes of solutions as the trees that they are made of."""
-        assert isinstance(self.given, TreeDictionary)
         outputs = []
         for columns, b, s in zip(self.given.columns, self.n_given, solutions, strict=True):
             box = s.black_box.toarray()[: b + 1, 0]
             outputs.append(TreeOutput(columns, float(box[0]), box[1:], s.scale))
         return outputs
+
+    def solve_again(
+        self, solutions: Sequence[Solution], rows: Floats, weights: Floats, values: Floats | None
+    ) -> list[Solution]:
+        """Return solutions on other rows (see `SpanDictionary`)."""
+        return solve_trees(rows, weights, self.basis, self.outputs(solutions), self.regression, n_threads=1)
+
+
+class ValueSpans(SpanDictionary):
+    """A function, or data, and spans, on which its values are projected jointly."""
+
+    def solve_again(
+        self, solutions: Sequence[Solution], rows: Floats, weights: Floats, values: Floats | None
+    ) -> list[Solution]:
+        """Return solutions on other rows (see `SpanDictionary`)."""
+        assert values is not None
+        return solve_values(rows, weights, self.basis, values, regression=self.regression, n_threads=1)[0]
 
 
 def effective_rows(n_rows: int, weights: Floats | None) -> float:

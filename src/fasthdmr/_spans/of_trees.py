@@ -14,7 +14,7 @@ from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._solve.problem import Problem
 from fasthdmr._spans.basis import Basis
 from fasthdmr._spans.finer import finer_sizes
-from fasthdmr._spans.fit import Regression, SpanDictionary, effective_rows, solve_trees
+from fasthdmr._spans.fit import Regression, TreeSpans, effective_rows, solve_trees
 from fasthdmr._spans.nearest_cells import Support
 from fasthdmr._spans.planning import SpanOptions, choose_basis
 from fasthdmr._support.progress import rows_progress
@@ -45,7 +45,7 @@ class TreesInSpans:
     options: SpanOptions
     smooth: bool
 
-    def solve(self, problem: Problem) -> tuple[SpanDictionary, list[Solution]]:
+    def solve(self, problem: Problem) -> tuple[TreeSpans, list[Solution]]:
         """Return the trees and spans, and the components of every output."""
         trees, outputs = self._terms(problem)
         basis = self._basis(problem, trees, outputs)
@@ -54,7 +54,7 @@ class TreesInSpans:
         with rows_progress(len(X), "rows of the spans", verbose=problem.verbose):
             solutions = solve_trees(X, weights, basis, outputs, regression, n_threads=problem.n_threads)
         support = Support.of(X, weights, basis) if self.smooth else None
-        return SpanDictionary(trees, [len(output.coef) for output in outputs], basis, regression, support), solutions
+        return TreeSpans(trees, [len(output.coef) for output in outputs], basis, regression, support), solutions
 
     def _terms(self, problem: Problem) -> tuple[TreeDictionary, list[TreeOutput]]:
         """Return trees that are sorted into terms, and the outputs as these."""

@@ -11,7 +11,7 @@ from fasthdmr._dictionaries.black_box import FunctionDictionary, Output
 from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._solve.problem import Problem
 from fasthdmr._spans.basis import Basis, closure
-from fasthdmr._spans.fit import SpanDictionary, solve_values
+from fasthdmr._spans.fit import ValueSpans, solve_values
 from fasthdmr._spans.nearest_cells import Support
 from fasthdmr._spans.planning import SpanOptions, choose_basis
 from fasthdmr._support.progress import rows_progress
@@ -43,14 +43,14 @@ class ValuesInSpans:
         """Take values of shape (N,) or (N, K)."""
         return cls(output, np.asfortranarray(values.reshape(len(values), -1), dtype=np.float64), options)
 
-    def solve(self, problem: Problem) -> tuple[SpanDictionary, list[Solution]]:
+    def solve(self, problem: Problem) -> tuple[ValueSpans, list[Solution]]:
         """Return the function and spans, and the components of every output."""
         X, weights = problem.X, problem.weights
         basis = self._basis(problem)
         with rows_progress(len(X), "rows of the spans", verbose=problem.verbose):
             solutions, regression = solve_values(X, weights, basis, self.values, n_threads=problem.n_threads)
         given, support = FunctionDictionary(self.output, X.shape[1]), Support.of(X, weights, basis)
-        return SpanDictionary(given, [1] * self.values.shape[1], basis, regression, support), solutions
+        return ValueSpans(given, [1] * self.values.shape[1], basis, regression, support), solutions
 
     def _basis(self, problem: Problem) -> Basis:
         n, order, chosen = problem.X.shape[1], problem.largest_order, problem.kept.interactions

@@ -10,15 +10,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import singledispatch
 
 import numpy as np
 from scipy.sparse import csc_array, eye_array, hstack
 
 from fasthdmr import _core
-from fasthdmr._dictionaries.tree_columns import TreeDictionary
+from fasthdmr._dictionaries.dictionary import Dictionary, OwnSpans
 from fasthdmr._solve.hierarchy import Solution, indices_of, solve
-from fasthdmr._spans.fit import SpanDictionary, solve_trees, solve_values
+from fasthdmr._spans.fit import SpanDictionary
 from fasthdmr._support.cached import cached_property
 from fasthdmr._support.indices import INDICES
 from fasthdmr._support.scale import power_of_two
@@ -94,25 +94,17 @@ class Bootstrap(Uncertainty):
 
     def _resampled(self) -> Iterator[list[Solution]]:
         """Yield the solutions on rows drawn with replacement, always the same."""
+        dictionary, first = self.decomposition.dictionary, self.decomposition.solutions
         rows, weights, values = self._rows()
         rng = np.random.default_rng(0)
         for _ in range(N_RESAMPLES):
             counts = np.bincount(rng.integers(len(rows), size=len(rows)), minlength=len(rows))
             drawn = np.flatnonzero(counts)
             given = None if values is None else values[drawn]
+            again = weights[drawn] * counts[drawn]
             with one_blas_thread():
-                solutions = self._solve(rows[drawn], weights[drawn] * counts[drawn], given)
+                solutions = solve_again(dictionary, first, rows[drawn], again, given)
             yield solutions
-
-    def _solve(self, rows: Floats, weights: Floats, values: Floats | None) -> list[Solution]:
-        """Return the solutions on other rows; values: the black box, (N, K), where it was projected by these."""
-        dictionary, solutions = self.decomposition.dictionary, self.decomposition.solutions
-        if not isinstance(dictionary, SpanDictionary):
-            return [_solve_columns(dictionary, k, s, rows, weights) for k, s in enumerate(solutions)]
-        basis, regression = dictionary.basis, dictionary.regression
-        if values is None:
-            return solve_trees(rows, weights, basis, dictionary.tree_outputs(solutions), regression, n_threads=1)
-        return solve_values(rows, weights, basis, values, regression=regression, n_threads=1)[0]
 
     def _divisors_of(self, solutions: Sequence[Solution]) -> list[float]:
         """Return what the indices of solutions on other rows are divided by, in units of their scales²."""
@@ -123,17 +115,41 @@ class Bootstrap(Uncertainty):
         return divisors
 
 
-def _solve_columns(dictionary: Any, output: int, solution: Solution, rows: Floats, weights: Floats) -> Solution:
+@singledispatch
+def solve_again(
+    dictionary: Dictionary, solutions: Sequence[Solution], rows: Floats, weights: Floats, values: Floats | None
+) -> list[Solution]:
+    """Return solutions on other rows, or with other weights, the black box being that of given solutions.
+
+    `values` are those of the black box at the rows, (N, K), where it is known by them only.
+    """
+    raise TypeError(f"{type(dictionary).__name__} has no rows to be drawn.")
+
+
+@solve_again.register
+def _(
+    dictionary: SpanDictionary, solutions: Sequence[Solution], rows: Floats, weights: Floats, values: Floats | None
+) -> list[Solution]:
+    return dictionary.solve_again(solutions, rows, weights, values)
+
+
+@solve_again.register
+def _(
+    dictionary: OwnSpans, solutions: Sequence[Solution], rows: Floats, weights: Floats, values: Floats | None
+) -> list[Solution]:
+    return [_solve_columns(dictionary, k, s, rows, weights) for k, s in enumerate(solutions)]
+
+
+def _solve_columns(dictionary: OwnSpans, output: int, solution: Solution, rows: Floats, weights: Floats) -> Solution:
     """Return a solution on other rows whose spans are the columns of the black box itself."""
     box = solution.black_box.toarray()[:, 0] / solution.scale
     columns = dictionary.evaluate(rows, output, csc_array(eye_array(len(box), format="csc")[:, 1:]), 1)
     unit = power_of_two(np.abs(columns).max(initial=0.0))
-    labels = dictionary.labels(output) if isinstance(dictionary, TreeDictionary) else dictionary.labels
     triangle = _core.array_triangle(np.asfortranarray(columns / unit), weight=weights, y=None, n_threads=1)[0]
     box = np.concatenate([[0.0], unit * box[1:]])  # a constant moves no component
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankWarning)  # the fit told of it
-        found = solve(triangle / np.sqrt(weights.sum()), labels, box, 1)
+        found = solve(triangle / np.sqrt(weights.sum()), dictionary.labels(output), box, 1)
     return found.rescaled(0.0, solution.scale, np.full(len(box) - 1, unit))
 
 

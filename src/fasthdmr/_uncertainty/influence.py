@@ -27,6 +27,7 @@ from itertools import combinations
 
 import numpy as np
 
+from fasthdmr._solve.decomposed import Decomposed
 from fasthdmr._spans.basis import Profile, axis_columns, closure, default_size, informative_rows
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
@@ -176,7 +177,18 @@ class Influence:
     black_box : ndarray of shape (S, K)
     """
 
+    MAX_VALUES = 500_000  # of components at rows, which keeps the time to a few seconds
     quantile = NORMAL_95
+
+    @classmethod
+    def of(cls, decomposition: Decomposed, rows: Floats, weights: Floats, values: Floats | None) -> Influence:
+        """Take the components of a decomposition at some of its rows, in units of the scales of the outputs."""
+        F, f = decomposition.evaluate(rows), decomposition.black_box(rows)
+        if decomposition.output_names is None:
+            F, f = F[:, :, None], f[:, None]
+        scale = np.array([s.scale for s in decomposition.solutions])
+        singles = [decomposition.columns_of(j, column) for j, column in enumerate(rows.T)]
+        return cls(rows, weights, singles, decomposition.subspaces, F / scale, f / scale)
 
     def __init__(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import singledispatch
 
 import numpy as np
 from scipy.sparse import csc_array
@@ -11,8 +12,9 @@ from scipy.sparse import csc_array
 from fasthdmr import _core
 from fasthdmr._dictionaries.tree_columns import TreeDictionary
 from fasthdmr._dictionaries.tree_output import TreeOutput
+from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._spans.basis import coarse_basis
-from fasthdmr._spans.fit import Regression, kept_terms, projection_orders
+from fasthdmr._spans.fit import Regression, SpanDictionary, TreeSpans, kept_terms, projection_orders
 from fasthdmr._spans.joint_fit import EXACT, joint_system, random_signs
 from fasthdmr._support.typing import Floats
 from fasthdmr._uncertainty.blocks import SpanColumns
@@ -29,6 +31,36 @@ class Term:
     subspace: int
     number: int
     spans: list[int]
+
+
+@singledispatch
+def moves_of_projections(
+    dictionary: SpanDictionary, columns: SpanColumns, residual: Floats, solutions: Sequence[Solution]
+) -> tuple[Floats, _core.SpanGram]:
+    """Return the derivatives of what projections push to spans: of values here, and of terms for trees.
+
+    Parameters
+    ----------
+    dictionary : SpanDictionary
+    columns : SpanColumns
+    residual : ndarray of shape (B L, K)
+        What the components leave of the black box.
+    solutions : sequence of Solution
+
+    Returns
+    -------
+    moves : ndarray of shape (columns, K, B)
+    gram : _core.SpanGram
+        The products of spans.
+    """
+    return moves_of_values(columns, residual, dictionary.regression)
+
+
+@moves_of_projections.register
+def _(
+    dictionary: TreeSpans, columns: SpanColumns, residual: Floats, solutions: Sequence[Solution]
+) -> tuple[Floats, _core.SpanGram]:
+    return moves_of_terms(columns, dictionary.given, dictionary.outputs(solutions), dictionary.regression)
 
 
 def moves_of_values(columns: SpanColumns, residual: Floats, regression: Regression) -> tuple[Floats, _core.SpanGram]:

@@ -15,19 +15,20 @@ some stand for all.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
 
 from fasthdmr import _core
-from fasthdmr._dictionaries.tree_columns import TreeDictionary
+from fasthdmr._solve.decomposed import Decomposed
 from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._spans.fit import SpanDictionary
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
 from fasthdmr._uncertainty.blocks import SpanColumns, random_blocks
 from fasthdmr._uncertainty.influence import Curve
-from fasthdmr._uncertainty.moves import moves_of_terms, moves_of_values
+from fasthdmr._uncertainty.moves import moves_of_projections
 
 MANY_BLOCKS, FEW_BLOCKS = 50, 25
 _MAX_MOVES = 10_000_000  # derivatives of coefficients: 80 MB
@@ -46,6 +47,16 @@ class SpanInfluence:
     values : ndarray of shape (S, K) or None
         The black box, where it was projected by its values; in units of the scales of the outputs.
     """
+
+    MAX_VALUES = 2_000_000  # of components at rows, which keeps the time to a few seconds
+
+    @classmethod
+    def of(cls, decomposition: Decomposed, rows: Floats, weights: Floats, values: Floats | None) -> SpanInfluence:
+        """Take a decomposition at some of its rows; `values` are those of the black box, (S, K)."""
+        dictionary: Any = decomposition.dictionary
+        scale = np.array([s.scale for s in decomposition.solutions])
+        given = None if values is None else values / scale
+        return cls(dictionary, decomposition.solutions, rows, weights, given)
 
     def __init__(
         self,
@@ -75,7 +86,8 @@ class SpanInfluence:
         S = len(weights)
         self._factor = n_blocks / max(1, n_blocks - 1) * (S - 1) / S / np.sum(self.mass**2)
         self.quantile = float(stdtrit(max(1, n_blocks - 1), 0.975))
-        self._top_down(*self._pushed(solutions, is_joint=values is not None))
+        residual = self.f - sum(self.components.values())
+        self._top_down(*moves_of_projections(dictionary, self.columns, residual, solutions))
 
     def deviation(self, moves: Floats) -> Floats:
         """Return standard deviations for one row from derivatives, (B, ..., K): (..., K).
@@ -119,15 +131,6 @@ class SpanInfluence:
             for c, u in enumerate(s.subspaces):
                 found[u][:, k] = values[:, c]
         return found
-
-    def _pushed(self, solutions: Sequence[Solution], *, is_joint: bool) -> tuple[Floats, _core.SpanGram]:
-        """Return the derivatives of what projections push to spans, (columns, K, B), and the products of spans."""
-        dictionary = self._dictionary
-        if is_joint:
-            return moves_of_values(self.columns, self.f - sum(self.components.values()), dictionary.regression)
-        assert isinstance(dictionary.given, TreeDictionary)
-        outputs = dictionary.tree_outputs(solutions)
-        return moves_of_terms(self.columns, dictionary.given, outputs, dictionary.regression)
 
     def _top_down(self, pushed: Floats, gram: _core.SpanGram) -> None:
         """Take the derivatives of what is pushed to every span, (columns, K, B), through the top-down pass."""

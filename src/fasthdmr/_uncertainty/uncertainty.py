@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import singledispatch
 
 import numpy as np
 
+from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._solve.decomposed import Decomposed
 from fasthdmr._spans.fit import SpanDictionary
 from fasthdmr._support.cached import cached_property
@@ -19,8 +21,6 @@ from fasthdmr._uncertainty.span_influence import SpanInfluence
 
 __all__ = ["NORMAL_95", "Uncertainty"]
 
-_MAX_VALUES = 500_000  # of components at rows, which keeps the time to a few seconds
-_MAX_VALUES_IN_SPANS = 2_000_000
 _MIN_ROWS = 1_000
 
 
@@ -91,32 +91,20 @@ class Uncertainty:
             influence = self._influence()
             return {u[0]: influence.curve(u) for u in self.decomposition.subspaces if len(u) == 1}
 
-    @property
-    def _in_spans(self) -> bool:
-        return isinstance(self.decomposition.dictionary, SpanDictionary)
-
     def _rows(self) -> tuple[Floats, Floats, Floats | None]:
         """Return rows of the sample, their weights, and the black box where it is known by its values."""
         decomposition, sample = self.decomposition, self.sample
         used = np.flatnonzero(sample.weights > 0)
         count = len(used) * len(decomposition.subspaces) * len(decomposition.solutions)
-        largest = _MAX_VALUES_IN_SPANS if self._in_spans else _MAX_VALUES
-        used = used[:: max(1, min(count // largest, len(used) // _MIN_ROWS))]
+        kind = influence_on(decomposition.dictionary)
+        used = used[:: max(1, min(count // kind.MAX_VALUES, len(used) // _MIN_ROWS))]
         values = None if sample.values is None else sample.values[used].reshape(len(used), -1)
         return sample.rows[used], sample.weights[used], values
 
     def _influence(self) -> Influence | SpanInfluence:
         """Return the influence functions: large, so that they are not kept."""
         decomposition = self.decomposition
-        rows, weights, values = self._rows()
-        if isinstance(decomposition.dictionary, SpanDictionary):
-            given = None if values is None else values / self._scale
-            return SpanInfluence(decomposition.dictionary, decomposition.solutions, rows, weights, given)
-        F, f = decomposition.evaluate(rows), decomposition.black_box(rows)
-        if decomposition.output_names is None:
-            F, f = F[:, :, None], f[:, None]
-        singles = [decomposition.columns_of(j, column) for j, column in enumerate(rows.T)]
-        return Influence(rows, weights, singles, decomposition.subspaces, F / self._scale, f / self._scale)
+        return influence_on(decomposition.dictionary).of(decomposition, *self._rows())
 
     def _indices(self, influence: Influence | SpanInfluence, subspace: Subspace) -> tuple[Floats, Floats]:
         """Return the derivatives of S and Sa, each (S, K) by rows or (B, K) by blocks."""
@@ -131,3 +119,14 @@ class Uncertainty:
         is_constant = np.array([s.is_constant for s in self.decomposition.solutions]) | (V == 0)
         scale = np.where(is_constant, np.inf, V)
         return by_covariance / scale, by_variance / scale
+
+
+@singledispatch
+def influence_on(dictionary: Dictionary) -> type[Influence] | type[SpanInfluence]:
+    """Return the kind of influence functions that decompositions over a dictionary have."""
+    return Influence
+
+
+@influence_on.register
+def _(dictionary: SpanDictionary) -> type[Influence] | type[SpanInfluence]:
+    return SpanInfluence
