@@ -353,6 +353,15 @@ def test_deficient_rank_is_told_once_with_the_number():
     assert hdmr.rank_ <= 4
 
 
+def test_rank_is_that_of_columns_which_are_spans():
+    hdmr = Trees(MODELS[1], order=None).fit(X)
+    columns = [0 * X[:, 0] + 1, *(hdmr.transform(X).T)]
+    assert hdmr.rank_ == np.linalg.matrix_rank(np.column_stack(columns)) == 1 + len(hdmr.coef_)
+    assert TreeHDMR(MODELS[1], measure="product").fit(X).rank_ is None
+    for basis in ("spline", "bins"):
+        assert TreeHDMR(MODELS[1], basis=basis, order=1).fit(X).rank_ is None
+
+
 # --- what users pass ------------------------------------------------------------------------------------------------
 
 

@@ -392,8 +392,12 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         return self._fitted.coef
 
     @property
-    def rank_(self) -> int | list[int]:
-        """Numerical rank of the columns that were solved for, and the constant."""
+    def rank_(self) -> int | list[int] | None:
+        """Numerical rank of the columns that are the spans, the constant included.
+
+        If it is less than their number, components are not unique. None where spans have a ridge (splines and bins),
+        or where there are none (the product measure): components are unique then.
+        """
         return self._fitted.rank
 
     @property

@@ -57,8 +57,8 @@ class HDMR(BaseHDMR):
 
     Attributes
     ----------
-    subspaces_, components_, intercept_, sensitivity_, residual_, rank_, feature_names_
-        As for `TreeHDMR`.
+    subspaces_, components_, intercept_, sensitivity_, residual_, feature_names_
+        As for `TreeHDMR`; `rank_` is None.
     fidelity_unused_ : float or ndarray of shape (K,)
         R² of `predict` against the model, or y, at rows that were not used, by leave-one-out with the same ridge.
     decomposition_ : Decomposition

@@ -53,8 +53,9 @@ class KernelHDMR(BaseHDMR):
         As for `TreeHDMR`.
     coef_ : ndarray of shape (b,), or list of K of them
         The coefficients beta of the columns: monomials of shifted and scaled variables, or cosines and sines.
-    rank_ : int or list of int
-        Numerical rank of the columns and the constant.
+    rank_ : int or list of K of them
+        Numerical rank of these columns, which are the spans, and the constant. If it is less than their number,
+        components are not unique.
     estimator_ : kernel machine
         The fitted one.
     decomposition_ : Decomposition

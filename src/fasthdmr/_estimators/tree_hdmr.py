@@ -102,9 +102,10 @@ class TreeHDMR(BaseHDMR):
         The coefficients beta of the tree columns (one for each model and subspace, by subspace).
     alpha_ : float, ndarray of shape (K,), or None
         The penalty that was chosen, for "ridge".
-    rank_ : int or list of int
-        Numerical rank of the tree columns and the constant; for splines and bins, whose solutions have a ridge, their
-        number; for the product measure, of the components and the constant.
+    rank_ : int, list of K of them, or None
+        Numerical rank of the columns that are the spans, the constant included: the tree columns of `basis="trees"`. If
+        it is less than their number, components are not unique. None for splines and bins, whose solutions have a
+        ridge, and for the product measure, which has no spans.
     forests_ : list of Forest
     estimators_ : list
         The fitted models.

@@ -130,7 +130,7 @@ def _solution(
         total=total,
         black_box=csc_array(black_box[:, None]),
         coef=output.coef,
-        rank=1 + int(np.count_nonzero(variance)),
+        rank=None,
         is_constant=bool(is_constant(total, output.scale, constant)),
         scale=output.scale,
         alpha=output.alpha,

@@ -217,9 +217,14 @@ class Decomposition:
         return self.sensitivity.residual
 
     @property
-    def rank(self) -> int | list[int]:
-        """Numerical rank of the columns, the constant included; one an output."""
-        ranks = [s.rank for s in self.solutions]
+    def rank(self) -> int | list[int] | None:
+        """Numerical rank of the columns that are the spans, the constant included; one an output.
+
+        None where spans have a ridge (splines and bins), or where there are none (the product measure).
+        """
+        ranks = [s.rank for s in self.solutions if s.rank is not None]
+        if not ranks:
+            return None
         return ranks[0] if self.output_names is None else ranks
 
     @property

@@ -72,8 +72,9 @@ class Solution:
         The black box over the same columns.
     coef : ndarray of shape (b,)
         The coefficients beta of the columns that it is made of.
-    rank : int
-        Numerical rank of the columns that were solved for.
+    rank : int or None
+        Numerical rank of the columns that are the spans, the constant included; None where spans have a ridge, or where
+        there are none.
     is_constant : bool
         Whether the black box varies by no more than rounding.
     scale : float
@@ -92,7 +93,7 @@ class Solution:
     total: float
     black_box: csc_array
     coef: Floats
-    rank: int
+    rank: int | None
     is_constant: bool
     scale: float = 1.0
     projection: Projection | None = None

@@ -342,7 +342,7 @@ def _solution(
         total=result["total"],
         black_box=whole_box,
         coef=black_box[1:],
-        rank=1 + sum(basis.sizes),
+        rank=None,
         is_constant=bool(is_constant(result["total"], scale, constant)),
         scale=scale,
         projection=projection,
