@@ -19,6 +19,7 @@ from fasthdmr._results.explanation import Explanation, as_row, explain
 from fasthdmr._results.sensitivity import Sensitivity
 from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._solve.problem import Kept, Problem
+from fasthdmr._spans.kinds import BasisKind
 from fasthdmr._support.numbers import as_floats, check_numbers
 from fasthdmr._support.scale import CONSTANT, Deviations, check_size
 from fasthdmr._support.subspaces import Subspace, as_subspace, as_variables
@@ -447,6 +448,11 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         degree = self.degree
         if not isinstance(degree, int | np.integer) or not 0 <= degree <= MAX_DEGREE:
             raise ValueError(f"degree must be an integer from 0 to {MAX_DEGREE}, got {degree!r}.")
+
+    def _check_basis(self, kinds: Mapping[str, BasisKind]) -> None:
+        if self.basis not in list(kinds):
+            *others, last = map(repr, kinds)
+            raise ValueError(f"basis must be {', '.join(others)} or {last}, got {self.basis!r}.")
 
     def _check_kept(self) -> None:
         """Check the parameters that all estimators have."""

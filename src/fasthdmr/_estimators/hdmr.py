@@ -11,6 +11,7 @@ from fasthdmr._dictionaries.black_box import Output
 from fasthdmr._dictionaries.models import allows_nan, is_scored, names_of
 from fasthdmr._estimators.base import BaseHDMR
 from fasthdmr._solve.problem import Problem
+from fasthdmr._spans.kinds import SPANS
 from fasthdmr._spans.of_values import ValuesInSpans
 from fasthdmr._spans.planning import SpanOptions
 from fasthdmr._support.sample import Sample
@@ -168,8 +169,7 @@ class HDMR(BaseHDMR):
         self._check_common()
         if self.order is None:
             raise ValueError("order must be a positive integer, got None: a function has no order of its own.")
-        if self.basis not in ("spline", "bins"):
-            raise ValueError(f"basis must be 'spline' or 'bins', got {self.basis!r}.")
+        self._check_basis(SPANS)
         needed_for = "HDMR without a model" if self.model is None else ""
         needed_for = needed_for or ("normalise='data'" if self.normalise == "data" else "")
         self._is_scored = self.model is not None and is_scored(self.model)

@@ -20,6 +20,7 @@ from fasthdmr._solve.combination import Combination, Ridge, Sum
 from fasthdmr._solve.problem import Problem, Strategy
 from fasthdmr._solve.ridge import DEFAULT_ALPHAS
 from fasthdmr._solve.tree_columns import TreesInColumns
+from fasthdmr._spans.kinds import BASES
 from fasthdmr._spans.of_trees import TreesInSpans, sorting_of_terms
 from fasthdmr._spans.planning import SpanOptions
 from fasthdmr._support.sample import Sample
@@ -245,8 +246,7 @@ class TreeHDMR(BaseHDMR):
         """Check what does not depend on data; return the models, and how they are combined."""
         members = as_members(self.estimators, self.random_state)
         self._check_common()
-        if self.basis not in ("spline", "bins", "trees"):
-            raise ValueError(f"basis must be 'spline', 'bins' or 'trees', got {self.basis!r}.")
+        self._check_basis(BASES)
         if self.measure not in ("empirical", "product"):
             raise ValueError(f"measure must be 'empirical' or 'product', got {self.measure!r}.")
         if self.combine not in ("auto", "sum", "ridge"):
@@ -291,7 +291,7 @@ class TreeHDMR(BaseHDMR):
     def _sorting(self, combination: Combination) -> Sorting:
         """Return how trees are sorted into subspaces."""
         # A coefficient against y belongs to whole trees, so they stay together where there are such coefficients.
-        if self.measure == "product" or self.basis == "trees" or combination.needs_y:
+        if self.measure == "product" or not BASES[self.basis].is_span or combination.needs_y:
             return "tree"
         return sorting_of_terms(smooth=self.smooth)
 
@@ -310,7 +310,7 @@ class TreeHDMR(BaseHDMR):
     def _strategy(self, trees: TreeDictionary, combination: Combination) -> Strategy:
         if self.measure == "product":
             return TreesUnderProductMeasure(trees, combination)
-        if self.basis == "trees":
+        if not BASES[self.basis].is_span:
             return TreesInColumns(trees, combination)
         return TreesInSpans(trees, combination, SpanOptions(self.basis, self.degree, self.n_splines), self.smooth)
 
@@ -322,7 +322,7 @@ class TreeHDMR(BaseHDMR):
             remedies.append(f"a higher `order` (trees depend on up to {largest} variables)")
         if self.interactions is not None:
             remedies.append("more `interactions`")
-        if self.measure == "empirical" and self.basis != "trees" and self.smooth:
+        if self.measure == "empirical" and BASES[self.basis].is_span and self.smooth:
             remedies.append("`smooth=False`, which keeps the steps of the trees in the components,")
         return " or ".join(remedies)
 

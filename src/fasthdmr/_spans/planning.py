@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fasthdmr._solve.problem import Problem
 from fasthdmr._spans.basis import MAX_DUAL_ROWS, Basis, Profile, closure, default_size, informative_rows, make_basis
 from fasthdmr._spans.fit import RIDGE, solve_values
+from fasthdmr._spans.kinds import SPANS
 from fasthdmr._spans.sizes import main_sizes, rows_for_sizes
 from fasthdmr._support.scale import Deviations
 from fasthdmr._support.subspaces import Subspace
@@ -39,7 +40,8 @@ class SpanOptions:
 
     Attributes
     ----------
-    basis : "spline" or "bins"
+    basis : str
+        A kind of `kinds.SPANS`.
     degree : int
         Of the splines.
     n_splines : int, sequence of int or None
@@ -112,8 +114,9 @@ def choose_basis(
     )
     if problem.verbose:
         print(f"[fasthdmr] {len(plan.subspaces)} spans, sizes {plan.sizes}")
-    degree = 0 if options.basis == "bins" else options.degree
-    if options.basis == "bins" or options.n_splines is not None:
+    kind = SPANS[options.basis]
+    degree = kind.degree(options.degree)
+    if not kind.follows_data or options.n_splines is not None:
         return make_basis(X, weights, plan.subspaces, plan.sizes, degree=degree)
     rows, single = rows_for_sizes(len(X)), [u[0] for u in plan.subspaces if len(u) == 1]
     main = main_sizes(*problem.part(rows), values(rows), single, plan.sizes[0], degree, RIDGE)
@@ -160,7 +163,8 @@ def plan_spans(
         Rows with weight, repeated ones once.
     order : int
         Largest order of a span.
-    basis : "spline" or "bins"
+    basis : str
+        A kind of `kinds.SPANS`.
     degree : int
     n_splines : sequence of int or None
         Sizes by order that the user asked for; None: the rule of `default_size`.
@@ -193,7 +197,7 @@ def plan_spans(
         fits_rows, limit = n_splines is None, MAX_JOINT_COLUMNS
         pairs: list[Subspace] = [u for u in subspaces if len(u) == 2]
         if order == 2 and not chosen and pairs and strength is not None:
-            run = 1 if basis == "bins" else degree + 1
+            run = SPANS[basis].degree(degree) + 1
             single = [u for u in subspaces if len(u) == 1]
             room = max(1, (MAX_TOUCHED_COLUMNS - run * len(single)) // run**2)
             if fits_rows:
