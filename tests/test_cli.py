@@ -234,7 +234,7 @@ def test_files_that_are_no_models(folder, capsys):
     assert "empty.pkl cannot be loaded" in refused(capsys, "decompose", "empty.pkl", "data.csv", "--trust")
     content = (folder / "model.skops").read_bytes()
     (folder / "broken.skops").write_bytes(content[: len(content) // 2])
-    assert "broken.skops is no skops file" in refused(capsys, "decompose", "broken.skops", "data.csv")
+    assert "broken.skops is a truncated skops file" in refused(capsys, "decompose", "broken.skops", "data.csv")
     assert "There is no file absent.skops" in refused(capsys, "decompose", "absent.skops", "data.csv")
     assert "There is no file ." in refused(capsys, "decompose", ".", "data.csv")
 

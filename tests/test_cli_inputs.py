@@ -112,13 +112,13 @@ def test_damaged_zip_files_are_one_line(compression, folder, models, capsys):
     ("change", "message"),
     [
         (encrypted, "damaged or encrypted"),
-        (lambda content: content[: len(content) // 2], "is no skops file: it begins like one, but its end is missing"),
+        (lambda content: content[: len(content) // 2], "is a truncated skops file"),
         (lambda content: content[len(content) // 2 :], "damaged or encrypted"),
         (lambda content: packed(dict(list(members(content).items())[5:])), "There is no item named"),
         (lambda content: packed(members(content) | {"schema.json": b"{"}), "cannot be loaded"),
         (lambda content: packed(members(content) | {"schema.json": b"[1]"}), "cannot be loaded"),
         (lambda content: packed(members(content) | {"schema.json": b"[" * 10**6}), "cannot be loaded"),
-        (lambda content: packed({"a.npy": b"1"}), "a zip file, but no skops file"),
+        (lambda content: packed({"a.npy": b"1"}), "a zip file, but not a skops file"),
     ],
 )
 def test_zip_files_that_are_no_models(change, message, folder, models, capsys):
@@ -200,7 +200,7 @@ def test_sizes_that_lie_are_found_in_little_memory(compression, folder, models, 
 def test_files_of_other_libraries_are_not_to_be_trusted(name, content, trust, folder, capsys):
     (folder / name).write_bytes(content)
     line = refused(capsys, "decompose", name, "data.csv", *trust)
-    assert f"{name} is no skops, pickle or joblib file" in line and "skops.io.dump" in line and "--trust" not in line
+    assert f"{name} is not a skops, pickle or joblib file" in line and "skops.io.dump" in line and "--trust" not in line
 
 
 @pytest.mark.parametrize("protocol", range(6))
@@ -321,8 +321,8 @@ GOOD = "age,income,rooms\n1,2,3\n4,5,6\n"
         (GOOD.replace(",", ";"), "has ';' between its columns, where there must be commas"),
         (GOOD.replace(",", "\t"), "between its columns, where there must be commas"),
         (GOOD.replace(",", ", "), "lacks columns that the model needs: income, rooms. It has 'age', ' income'"),
-        (GOOD.encode("utf-16"), "it is no text in UTF-8"),
-        (b"age,income,rooms,caf\xe9\n1,2,3,4\n", "it is no text in UTF-8"),
+        (GOOD.encode("utf-16"), "it is not text in UTF-8"),
+        (b"age,income,rooms,caf\xe9\n1,2,3,4\n", "it is not text in UTF-8"),
         (GOOD + "7,8\0,9\n", "column 'income' has the text '8\\x00' in row 3"),
         (GOOD + '7,"8,9\n', "EOF inside string"),
         (GOOD + f"7,8,{'9' * 400}\n", "column 'rooms' has a number that is too large"),

@@ -134,7 +134,7 @@ def test_nothing_to_draw_is_refused():
 def test_components_without_variables_are_refused():
     component = Component((0,), 1)
     component.bounds = None
-    with pytest.raises(ValueError, match="has no variables to be drawn over"):
+    with pytest.raises(ValueError, match="has no variables for the axes"):
         ComponentDisplay([component])
 
 

@@ -125,7 +125,9 @@ def test_table_holds_the_indices(read, model):
     assert f"± {indices.S_conf[order[0]]:.4f}" in read.of("small")
     marks = [text for text in read.of("td") if text.endswith("?")]
     assert len(marks) == np.sum(np.abs(indices.S) <= indices.S_conf) > 0
-    remarks = "±: 95 %, the model being given. ?: the interval of S holds 0. Chance makes indices below 0.02 too large"
+    remarks = (
+        "±: 95 % interval, given the model. ?: the interval of S contains 0. Indices below 0.02 are biased upwards"
+    )
     assert any(text.startswith(remarks) for text in read.of("p"))
     assert [v for t, n, v in read.attributes if (t, n) == ("th", "aria-sort")] == ["descending"]
 

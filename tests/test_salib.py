@@ -225,8 +225,11 @@ def test_the_table_is_printed(capsys):
         ({"X": X[:0], "Y": Y[:0]}, "0 sample"),
         ({"X": np.where(X > 3, np.nan, X)}, "X contains NaN"),
         ({"problem": {**PROBLEM, "num_vars": 2}}, "num_vars'] is 2, but X has 3 columns"),
-        ({"problem": {**PROBLEM, "groups": ["A", "B", "A"]}}, r"not taken, got .*\['A', 'B', 'A'\].*'groups': None"),
-        ({"problem": {**PROBLEM, "groups": np.array(["A", "A", "A"])}}, "Groups of variables are not taken"),
+        (
+            {"problem": {**PROBLEM, "groups": ["A", "B", "A"]}},
+            r"not supported, got .*\['A', 'B', 'A'\].*'groups': None",
+        ),
+        ({"problem": {**PROBLEM, "groups": np.array(["A", "A", "A"])}}, "Groups of variables are not supported"),
         ({"R": 1001}, "R must be an integer from 1 to 1000"),
         ({"alpha": 1.0}, "alpha must be"),
         ({"Y": Y[:10]}, "inconsistent numbers of samples"),

@@ -244,14 +244,14 @@ def test_level_sets_print_intervals_and_mark_what_holds_zero():
         "(0,)      age             1  0.5000 ±0.0100  -0.1250 ±0.0200  0.3750 ±0.3000",
         "(1,)      income          1  0.2500 ±0.0100   0.0000 ±0.0200  0.2500 ±0.2500  ?",
         "(0, 1)    age income      2  0.1250 ±0.0100   0.1250 ±0.0200  0.2500 ±0.2600  ?",
-        "(±: 95 %, the model being given. ?: the interval of S holds 0.)",
+        "(±: 95 % interval, given the model. ?: the interval of S contains 0.)",
     ]
     assert str(with_intervals().level_set("T", 0.1)).splitlines() == [
         "variable  name                ST               R",
         "---------------------------------------------------",
         "       0  age     0.5625 ±0.5000  0.5294 ±0.1000",
         "       1  income  0.5625 ±0.6000  0.5294 ±0.0300  ?",
-        "(±: 95 %, the model being given. ?: the interval of ST holds 0.)",
+        "(±: 95 % interval, given the model. ?: the interval of ST contains 0.)",
     ]
     by_R = str(with_intervals().level_set("R"))
     assert "0.5625 ±0.6000  0.5294 ±0.0300" in by_R and "?" not in by_R and "(±" not in by_R
@@ -278,12 +278,12 @@ def test_level_sets_where_standard_output_lacks_the_sign(monkeypatch):
     table = with_intervals().level_set("P")
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
     text = str(table)
-    assert text.isascii() and "0.5000+-0.0100" in text and "\n(+-: 95 %" in text
+    assert text.isascii() and "0.5000+-0.0100" in text and "\n(+-: 95 % interval" in text
 
 
 def test_level_sets_say_that_chance_makes_small_indices_too_large():
     conf = {name: np.full(1, 0.001) for name in INDICES}
-    remarks = "(±: 95 %, the model being given. Chance makes indices below 0.02 too large, beside ±.)"
+    remarks = "(±: 95 % interval, given the model. Indices below 0.02 are biased upwards, which ± does not include.)"
     for Sa, is_small in [(0.0195, True), (0.0205, False)]:
         indices = Sensitivity([(0,)], [Sa], [Sa], 0.0, 1.0, ["a"], uncertainty=SimpleNamespace(half_widths=conf))
         for kind in "PT":

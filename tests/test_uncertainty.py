@@ -348,7 +348,7 @@ def test_frame_and_printed_table():
     assert_close(frame["R_conf"][:3], indices.R_conf)
     assert frame["ST_conf"][3:].isna().all()
     assert f"{indices.Sa[0]:.4f} ±{indices.Sa_conf[0]:.4f}" in str(indices)
-    assert indices.Sa.min() < 0.02 and "Chance makes indices below 0.02 too large" in str(indices)
+    assert indices.Sa.min() < 0.02 and "Indices below 0.02 are biased upwards" in str(indices)
     large = of_pairs(lambda X: X @ [1.0, 2.0, -1.0], order=1).fit(bits(200)).sensitivity_
     assert large.Sa.min() > 0.02 and "Chance" not in str(large)
     two = of_pairs(lambda X: np.column_stack([of_bits(X), X[:, 0]])).fit(bits(200)).sensitivity_

@@ -92,7 +92,7 @@ def make_bilinear_gaussian(
     Raises
     ------
     ValueError
-        If `rho` is no correlation, or `n_samples` is negative.
+        If `rho` is not in [-1, 1], or `n_samples` is negative.
 
     Notes
     -----
@@ -116,7 +116,7 @@ def fetch_california_housing() -> Any:
     """Return the California housing data: 20,640 districts, 8 variables.
 
     The file ``california_housing.csv`` in the directory that the environment variable ``FASTHDMR_DATA`` names
-    is read if it is there; else scikit-learn's loader fetches the data.
+    is read if it exists; otherwise scikit-learn's loader fetches the data.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def fetch_california_housing() -> Any:
     Raises
     ------
     ValueError
-        If the file lacks a column, or has it twice, or holds anything but finite numbers.
+        If the file lacks a column, has it twice, or contains anything but finite numbers.
 
     Examples
     --------

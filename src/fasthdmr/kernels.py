@@ -1,4 +1,4 @@
-"""Kernels that `KernelHDMR` can take apart, for `kernel=` in scikit-learn."""
+"""Kernels that `KernelHDMR` can decompose, for the parameter `kernel` of scikit-learn's machines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["AnovaKernel", "FourierKernel", "PolynomialKernel"]
 
 
 class _FixedKernel(Kernel):  # type: ignore[misc]
-    """A kernel without anything to tune: as scikit-learn's, so that all its machines evaluate it on whole matrices."""
+    """A kernel without hyperparameters to tune, of scikit-learn's class, so that its machines pass whole matrices."""
 
     @abstractmethod
     def _gram(self, X: Floats, Y: Floats) -> Floats:
@@ -32,7 +32,7 @@ class _FixedKernel(Kernel):  # type: ignore[misc]
         """Return K(x, x) of every row."""
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None, eval_gradient: bool = False) -> Any:
-        """Return the matrix K(X, Y), (N, M), and its derivatives by no parameters if asked to.
+        """Return the matrix K(X, Y), (N, M), and on request its empty gradient.
 
         Parameters
         ----------
@@ -40,7 +40,7 @@ class _FixedKernel(Kernel):  # type: ignore[misc]
         Y : array-like of shape (M, n), optional
             None: X.
         eval_gradient : bool
-            Of scikit-learn's protocol for kernels.
+            Whether to return the gradient too, as scikit-learn's protocol of kernels demands.
         """
         rows = np.atleast_2d(as_floats(X, "X"))
         others = rows if Y is None else np.atleast_2d(as_floats(Y, "Y"))
@@ -173,7 +173,8 @@ class FourierKernel(_FixedKernel):
 class AnovaKernel(_FixedKernel):
     """The ANOVA kernel, the product of 1 + k_i(x_i, x'_i) over all variables, each k_i of zero mean under given data.
 
-    k_i is (1 + z z')^degree of the standardised variable z, its means over both arguments taken off (double centring).
+    k_i is (1 + z z')^degree of the standardised variable z after double centring: the means over both arguments are
+    subtracted.
 
     Parameters
     ----------
@@ -183,7 +184,7 @@ class AnovaKernel(_FixedKernel):
     Attributes
     ----------
     centre_, scale_ : ndarray of shape (n,)
-        What makes z of x.
+        The centre and scale of the standardisation z = (x - centre) / scale.
     means_ : ndarray of shape (n, degree)
         The means of z, z², … under the data.
 
@@ -277,7 +278,7 @@ class AnovaKernel(_FixedKernel):
 
 
 def _check(kernel: Any) -> None:
-    """Refuse parameters with which it is no kernel."""
+    """Raise an error for parameters that give no positive semi-definite kernel."""
     degree = kernel.degree
     if not isinstance(degree, int | np.integer) or isinstance(degree, bool) or degree < 1:
         raise ValueError(f"degree must be a positive integer, got {degree!r}.")

@@ -1,4 +1,4 @@
-"""Stands in for `SALib.analyze.hdmr`: its signature, its keys and its frame, with our engine. SALib is not needed."""
+"""A replacement of `SALib.analyze.hdmr` with the same signature, keys and data frame. SALib is not needed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _INDICES = ("Sa", "Sb", "S")
 
 
 class InputError(ValueError, RuntimeError):
-    """Input that does not fit: a ValueError, as everywhere here, and a RuntimeError, which is what SALib raises."""
+    """Invalid input: a ValueError, as everywhere in this package, and a RuntimeError, as in SALib."""
 
 
 class ResultDict(dict[str, Any]):
@@ -114,8 +114,8 @@ def analyze(
     Parameters
     ----------
     problem : mapping
-        Its "names" are the names of the variables; it is not changed. "groups" of several variables are refused.
-        "bounds", "dists" and other keys say where X came from, and do not matter, as in SALib.
+        Its "names" are the names of the variables; it is not changed. "groups" of several variables raise an error.
+        "bounds", "dists" and other keys are ignored, as in SALib.
     X : array-like of shape (N, d)
         The rows of the sample.
     Y : array-like of shape (N,) or (N, 1)
@@ -125,8 +125,8 @@ def analyze(
     maxiter : int
         Not used: the projection is joint, so there is no iteration.
     m : int
-        Intervals between knots: m + 3 cubic splines a variable. Fewer, in terms of high order first, where there
-        would be less than two rows for each dimension of the space that they span, or memory would not do.
+        Intervals between knots: m + 3 cubic B-splines for each variable. There are fewer, in terms of high order first,
+        if there were less than two rows for each dimension of their space, or not enough memory.
     K : int
         Number of subsamples, over which indices are averaged; 1: all rows, once.
     R : int or None
@@ -163,13 +163,13 @@ def analyze(
 
     Notes
     -----
-    Signature and keys: SALib 1.6. Where the results differ on purpose: terms are orthogonal to lower ones also for
+    Signature and keys: SALib 1.6. Intended differences: terms are orthogonal to lower ones also for
     dependent variables; Sb is S - Sa (specification, section 2); the sums have intervals, where SALib's are 0; any
     number of rows and any maxorder are allowed; a constant column has indices of 0. Em has no spline coefficients:
     `emulate`, and the attribute `models`, give values at new rows. `SALib.plotting.hdmr.plot` takes the result.
     With a SALib ProblemSpec `sp`, call ``sp.analyze(fasthdmr.salib.analyze)``, then ``sp.analysis.to_df()``.
 
-    Half of few rows are fewer still: below some 300 rows prefer K=1, which uses all of them, without intervals.
+    Below some 300 rows prefer K=1, which uses all rows and gives no intervals.
 
     Examples
     --------
@@ -211,10 +211,10 @@ def _check_problem(problem: Mapping[str, Any], d: int) -> None:
         raise ValueError(f"problem['names'] has {len(names)} names, but X has {d} columns.")
     if problem.get("num_vars", d) != d:
         raise ValueError(f"problem['num_vars'] is {problem['num_vars']}, but X has {d} columns.")
-    # SALib's ProblemSpec makes a group of each variable where there are none.
+    # Without groups, SALib's ProblemSpec makes a group of each variable.
     if groups is not None and list(groups) not in ([], names):
         raise ValueError(
-            f"Groups of variables are not taken, got problem['groups'] = {list(groups)!r}. Pass "
+            f"Groups of variables are not supported, got problem['groups'] = {list(groups)!r}. Pass "
             "{**problem, 'groups': None}: the index of a group is the sum of S over the terms within it."
         )
 
@@ -244,7 +244,7 @@ def _subsamples(n_rows: int, K: int, R: int | None, seed: Any) -> NDArray[np.int
 
 
 def _plan(X: Floats, Y: Floats, n_rows: int, order: int, m: int) -> SpanPlan:
-    """Choose terms and sizes once, so that all subsamples have the same."""
+    """Choose terms and sizes once, for all subsamples."""
     d = X.shape[1]
     some = screened_rows(len(X))
     return plan_spans(
@@ -261,9 +261,9 @@ def _plan(X: Floats, Y: Floats, n_rows: int, order: int, m: int) -> SpanPlan:
 
 
 def _sizes(wanted: int, d: int, order: int, n_rows: int) -> list[int] | None:
-    """Return the cubic splines a variable in terms of each order: as many as wanted, or fewer in high orders first.
+    """Return the number of cubic B-splines of a variable by order: as wanted, or fewer, in high orders first.
 
-    None: not even four fit, which leaves it to `plan_spans`.
+    None: not even four are possible, and `plan_spans` decides.
     """
 
     def count(sizes: list[int], less: int) -> int:
@@ -273,14 +273,14 @@ def _sizes(wanted: int, d: int, order: int, n_rows: int) -> list[int] | None:
     for t in reversed(range(order)):
         for size in range(wanted, _DEGREE, -1):
             sizes[t] = size
-            # The space that the columns span has a dimension less in each variable: that of the constant.
+            # The B-splines of a variable sum to 1: without the constant their space has one dimension less.
             if count(sizes, 0) <= MAX_JOINT_COLUMNS and 2 * count(sizes, 1) <= n_rows:
                 return sizes
     return None
 
 
 def _fit(X: Floats, Y: Floats, idx: NDArray[np.intp], plan: SpanPlan, order: int) -> tuple[list[HDMR], Floats]:
-    """Return a model for each subsample, and the seconds each took."""
+    """Return a model for each subsample, and their times of fitting in seconds."""
     models, runtimes = [], []
     interactions = [u for u in plan.subspaces if len(u) > 1]
     with warnings.catch_warnings(record=True) as caught:
@@ -291,7 +291,7 @@ def _fit(X: Floats, Y: Floats, idx: NDArray[np.intp], plan: SpanPlan, order: int
             model = HDMR(order=order, interactions=interactions, degree=_DEGREE, n_splines=plan.sizes)
             models.append(model.fit(X[rows], Y[rows]))
             runtimes.append(time.perf_counter() - started)
-    # K subsamples would say the same thing K times.
+    # Each warning once, instead of once for each subsample.
     for first in {warning.category: warning for warning in reversed(caught)}.values():
         warn(first.message, first.category)
     return models, np.array(runtimes)
@@ -306,7 +306,7 @@ def _emulators(
     sizes: Sequence[int],
     alpha: float,
 ) -> tuple[dict[str, Any], Floats]:
-    """Return what SALib calls Em, and the terms at the rows of the last subsample, (R, C)."""
+    """Return the dictionary that SALib calls Em, and the terms at the rows of the last subsample, (R, C)."""
     orders = np.array([len(u) for u in terms])
     by_order = [np.array([u for u in terms if len(u) == t]) for t in range(1, orders[-1] + 1)]
     number = {u: c for c, u in enumerate(terms)}
@@ -333,7 +333,7 @@ def _emulators(
 
 
 def _f_tests(centred: Floats, Y_em: Floats, n_columns: NDArray[np.intp], alpha: float) -> NDArray[np.bool_]:
-    """Return which terms, each alone, leave significantly less of Y than its mean does, (C,)."""
+    """Return whether each term alone explains Y significantly better than the mean does (F-test), (C,)."""
     freedom = np.maximum(len(centred) - n_columns, 1)
     before = np.sum(centred**2)
     after = np.sum((centred[:, None] - Y_em) ** 2, axis=0)

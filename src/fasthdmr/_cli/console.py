@@ -1,4 +1,4 @@
-"""Lines for a terminal: whatever it can show, and whether or not anybody still reads."""
+"""Output to a terminal of any encoding, or to a pipe that may be closed."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import re
 import sys
 from typing import TextIO
 
-_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")  # all but the end of a line
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")  # all control characters but the newline
 _PLAIN = str.maketrans({"²": "2", "±": "+-"})
 _LONGEST = 1000
 
 
 def say(text: str, *, error: bool = False) -> None:
-    """Print text at once; what the stream cannot show is written in ASCII.
+    """Print text and flush; characters that the encoding lacks are written in ASCII.
 
-    A pipe that is closed, as by ``head``, is no error: its reader has seen enough. The stream is silent from then on.
+    A closed pipe, as after ``head``, is not an error; nothing more is written to it.
 
     Parameters
     ----------
@@ -26,10 +26,10 @@ def say(text: str, *, error: bool = False) -> None:
     Raises
     ------
     OSError
-        If the stream fails otherwise: its disk is full.
+        If the stream fails for another reason, such as a full disk.
     """
     stream = sys.stderr if error else sys.stdout
-    if stream is None:  # closed by whoever started us
+    if stream is None:  # closed by the parent process
         return
     try:
         print(_showable(text, stream.encoding or "utf-8"), file=stream, flush=True)
@@ -41,7 +41,7 @@ def say(text: str, *, error: bool = False) -> None:
 
 
 def one_line(message: str) -> str:
-    """Return a message as one line; where it quotes something huge, without its middle.
+    """Return a message as one line; the middle of a very long one is left out.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def one_line(message: str) -> str:
 
 
 def _showable(text: str, encoding: str) -> str:
-    """Return text without what moves a terminal's cursor, and without characters that the encoding lacks."""
+    """Return text without control characters, and without characters that the encoding lacks."""
     text = _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
     try:
         text.encode(encoding)
@@ -66,6 +66,6 @@ def _showable(text: str, encoding: str) -> str:
 
 
 def _silence(stream: TextIO) -> None:
-    """Send to nowhere what a stream still holds: Python would fail on it again when it ends."""
+    """Redirect the buffer of a stream to the null device: flushing it at exit would fail again."""
     with open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), stream.fileno())

@@ -16,14 +16,14 @@ from fasthdmr._support.warnings import FastHDMRWarning, warn
 
 
 def read_rows(path: Path, forest: Any, target: str | None) -> tuple[Any, Any]:
-    """Return the model's variables as a frame, and the target if there is one that is no label.
+    """Return the model's variables as a frame, and the target unless it holds class labels.
 
     Parameters
     ----------
     path : Path
         A CSV file, or a pipe, in UTF-8, with commas and a header.
     forest : Forest
-        Its variables are taken by name; where it has no names, all columns but the target are taken in their order.
+        Its variables are matched by name. Without names, all columns but the target are taken in their order.
     target : str or None
 
     Returns
@@ -34,7 +34,7 @@ def read_rows(path: Path, forest: Any, target: str | None) -> tuple[Any, Any]:
     Raises
     ------
     ValueError
-        If the file is no such table of numbers.
+        If the file is not such a table of numbers.
     OSError
         If the file cannot be read.
     """
@@ -51,7 +51,7 @@ def read_rows(path: Path, forest: Any, target: str | None) -> tuple[Any, Any]:
         raise ValueError(f"The target {target!r} is a variable of the model.")
     missing = [name for name in names if name not in frame]
     if missing:
-        has = ", ".join(map(repr, frame.columns))  # in quotes, which show blanks
+        has = ", ".join(map(repr, frame.columns))  # quoted, to show blanks
         raise ValueError(f"{path} lacks columns that the model needs: {', '.join(missing)}. It has {has}.")
     if repeated := [name for name in dict.fromkeys([*names, target]) if header.count(name) > 1]:
         raise ValueError(f"{path} has several columns of the same name: {', '.join(repeated)}. Rename all but one.")
@@ -66,7 +66,7 @@ def read_rows(path: Path, forest: Any, target: str | None) -> tuple[Any, Any]:
 
 
 def _read_csv(source: Any, path: Path, **options: Any) -> Any:
-    """Read a CSV file with pandas, which may not lose any of it."""
+    """Read a CSV file with pandas, and raise an error if pandas would drop a part of it."""
     pandas = require("pandas", extra="cli")
     if isinstance(source, io.BytesIO):
         source.seek(0)
@@ -76,15 +76,15 @@ def _read_csv(source: Any, path: Path, **options: Any) -> Any:
             warnings.simplefilter("error", pandas.errors.ParserWarning)
             return pandas.read_csv(source, index_col=False, **options)
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} cannot be read as CSV: it is no text in UTF-8 ({error}).") from error
-    except Exception as error:  # a foreign file, which pandas may have to unpack, can fail in any way
+        raise ValueError(f"{path} cannot be read as CSV: it is not text in UTF-8 ({error}).") from error
+    except Exception as error:  # pandas may decompress the file, which can raise any error
         if isinstance(error, OSError) and error.filename is not None:
             raise
         raise ValueError(f"{path} cannot be read as CSV: {error}") from error
 
 
 def _header(source: Any, path: Path, needed: Sequence[str] | None) -> list[str]:
-    """Return the names of the columns as they are in the file, where pandas would make repeated ones differ."""
+    """Return the names of the columns as in the file; pandas would rename repeated ones."""
     pandas = require("pandas", extra="cli")
     first = _read_csv(source, path, header=None, nrows=1, dtype=str)
     names: list[str] = first.iloc[0].fillna("").tolist()
@@ -104,14 +104,14 @@ def _header(source: Any, path: Path, needed: Sequence[str] | None) -> list[str]:
 
 
 def _check_lengths(source: Any, path: Path, length: int) -> None:
-    """Refuse rows that are shorter than the header, which pandas fills up: a file that was cut off ends in one."""
+    """Raise an error for rows shorter than the header, such as the last one of a truncated file; pandas pads them."""
     if isinstance(source, io.BytesIO):
         source.seek(0)
     last = length - 1
     try:
         np.loadtxt(source, "U1", comments=None, delimiter=",", quotechar='"', usecols=last, encoding="utf-8")
     except ValueError as error:
-        # Others are of files that only pandas unpacks.
+        # Other errors are those of compressed files, which only pandas reads.
         if found := re.search(r"at row (\d+) with (\d+) columns", str(error)):
             fields = f"row {int(found[1]) - 1} has {found[2]} of the {length} fields in the header"
             raise ValueError(f"{path}: {fields}. Was the file cut off?") from error

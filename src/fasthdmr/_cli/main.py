@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     status : int
-        0, or 2 after a wrong input, which is named in one line on standard error.
+        0, or 2 after an invalid input, which one line on standard error names.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for message in _messages(caught):
             say(f"fasthdmr: warning: {message}", error=True)
     except BrokenPipeError:
-        return 0  # of a pipe that stands for a file: its reader has seen enough
+        return 0  # an output file that is a closed pipe
     except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
         message = f"{error.filename}: {error.strerror}" if _is_about_a_file(error) else str(error) or repr(error)
         with contextlib.suppress(OSError):
@@ -73,7 +73,7 @@ def _is_about_a_file(error: Exception) -> TypeGuard[OSError]:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """Report wrong arguments like any other wrong input: in one line."""
+        """Report invalid arguments like any other invalid input: in one line."""
         raise ValueError(f"{message} (see {self.prog} --help)")
 
     def _print_message(self, message: str, file: Any = None) -> None:
@@ -103,7 +103,7 @@ def _parser() -> argparse.ArgumentParser:
     decompose.add_argument("--target", metavar="COLUMN", help="the column to compare with; not a variable")
     decompose.add_argument("--order", type=_order, default=2, metavar="N", help="of the largest component, default 2")
     decompose.add_argument("--out", type=Path, metavar="DIR", help="write the table (csv, json) and pictures there")
-    decompose.add_argument("--report", type=Path, metavar="FILE.html", help="write all of it as one page to look at")
+    decompose.add_argument("--report", type=Path, metavar="FILE.html", help="write a report as one HTML page")
     decompose.add_argument("--trust", action="store_true", help="load files that can run code: only your own")
     decompose.add_argument(
         "--unpack-limit",
@@ -153,7 +153,7 @@ def _demo(arguments: argparse.Namespace) -> None:
 def _decompose(arguments: argparse.Namespace) -> None:
     _check_targets(arguments.out, arguments.report, inputs=(arguments.model, arguments.data))
     model = load_model(arguments.model, trust=arguments.trust, unpack_limit=arguments.unpack_limit)
-    if isinstance(model, str | bytes | bytearray | PurePath):  # which load_forest would take for the name of a file
+    if isinstance(model, str | bytes | bytearray | PurePath):  # load_forest would report it as the name of a file
         raise TypeError(f"{arguments.model} holds no fitted model, but an object of type {type(model).__name__}.")
     forest = load_forest(model)
     if arguments.target is not None and forest.n_outputs > 1:
@@ -170,7 +170,7 @@ def _decompose(arguments: argparse.Namespace) -> None:
         scores[f"R² of the components against {arguments.target}"] = f"{hdmr.score(X, y):.4f}"
     written = {} if arguments.out is None else _table_and_pictures(hdmr, arguments.out)
     page = {} if arguments.report is None else {arguments.report: _page(arguments, model, hdmr, X, scores)}
-    # Before the printing, which a closed pipe may end.
+    # Before printing, which a closed pipe may end.
     write_files(written | page)
     say(f"{forest.n_trees} trees, {X.shape[0]} rows, {X.shape[1]} variables\n")
     say(str(hdmr.sensitivity_))
@@ -182,7 +182,7 @@ def _decompose(arguments: argparse.Namespace) -> None:
 
 
 def _check_targets(directory: Path | None, report: Path | None, inputs: Sequence[Path] = ()) -> None:
-    """Refuse, before the work begins, targets that cannot be written, or that are what is to be read."""
+    """Raise an error, before the work begins, for output files that cannot be written or are also inputs."""
     targets = [] if report is None else [report]
     if directory is not None:
         targets += [directory / name for name in _TABLES]
@@ -218,7 +218,7 @@ def _page(arguments: argparse.Namespace, model: Any, hdmr: Any, X: Any, scores: 
         options=options,
         warnings=lambda: _messages(arguments.caught),
     )
-    return page.encode("utf-8", "backslashreplace")  # names of files can hold what UTF-8 cannot
+    return page.encode("utf-8", "backslashreplace")  # names of files may contain characters that UTF-8 cannot encode
 
 
 def _numbers_as_text(values: Any) -> str:

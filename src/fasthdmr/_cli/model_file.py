@@ -1,4 +1,4 @@
-"""Fitted models from files, without running code that a file brings along unless the user trusts it."""
+"""Fitted models from files; code in a file is executed only if the user trusts it."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from fasthdmr._support.optional import require
 
 T = TypeVar("T")
 
-# skops leaves these out of what it trusts because scikit-learn walks their nodes unchecked, so that a forged
-# file can crash `predict`. fasthdmr never lets scikit-learn walk them: it copies and checks every index.
+# skops does not trust these types because scikit-learn does not check the indices of their nodes: a forged file can
+# crash `predict`. fasthdmr never evaluates them with scikit-learn; it copies their arrays and checks every index.
 _TREE_TYPES = [
     "sklearn.tree._tree.Tree",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
 ]
 
-# Follows the name of the attribute at once in a pickle, after some lines in the schema of a skops file.
+# The version follows the name of the attribute: directly in a pickle, after some lines in the schema of a skops file.
 _VERSION = re.compile(rb"_sklearn_version.{1,250}?(\d+\.\d+(?:\.\d+)?(?:\.?(?:rc|dev|post)\d+)?)", re.DOTALL)
 
 
-# What pickles and the files of joblib's compressors begin with. A pickle of protocol 0 or 1 has no mark of its own, but
-# that of an object begins with the name of a function.
+# First bytes of pickles and of joblib's compressed files. A pickle of protocol 0 or 1 has no signature, but that of an
+# object begins with the name of a function.
 _PICKLE = re.compile(
     rb"\x80[\x02-\x05]|c[\w.]+\r?\n[\w.]+\r?\n|x[\x01\x5e\x9c\xda]|\x1f\x8b|BZh|\xfd7zXZ|\x5d\x00|\x04\"M\x18|ZF0x"
 )
 
 UNPACK_LIMIT = 4e9
-"""Bytes that the members of a skops file may unpack to."""
+"""Largest total size of the unpacked members of a skops file, in bytes."""
 
-_VALUE = 200  # bytes of Python objects that a bracket or comma of JSON can stand for: an empty dict and its place
-# Bytes that are unpacked at once: of deflate so many come out, of others they go in. A block of bzip2 takes 40 bytes
-# and can hold 46 MB.
+_VALUE = 200  # bytes of Python objects for each bracket or comma of JSON: an empty dict and the reference to it
+# Bytes unpacked at a time: of the output for deflate, of the input for other methods. 40 bytes of bzip2 can unpack to
+# 46 MB.
 _PIECE = 4096
 _OTHER_PIECE = 64
 
@@ -57,7 +57,7 @@ def load_model(path: Path, *, trust: bool = False, unpack_limit: float = UNPACK_
     trust : bool, default=False
         Load pickle and joblib files, and types in skops files that skops does not know: either can run code.
     unpack_limit : float
-        Bytes that the members of a skops file may unpack to, each counted as often as it is read.
+        Largest total size of the unpacked members of a skops file in bytes, each counted as often as it is read.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def load_model(path: Path, *, trust: bool = False, unpack_limit: float = UNPACK_
     Raises
     ------
     ValueError
-        If the file cannot be loaded, not without trust, or was written by another version of scikit-learn.
+        If the file cannot be loaded, or only with `trust`, or was written by another version of scikit-learn.
     OSError
         If the file cannot be read.
     ImportError
@@ -93,7 +93,7 @@ def load_model(path: Path, *, trust: bool = False, unpack_limit: float = UNPACK_
             return _read_skops(skops_io, path, trust) if is_skops else joblib.load(path)
         except _UntrustedError:
             raise
-        except Exception as error:  # a foreign file can fail in any way
+        except Exception as error:  # loading a file can raise any error
             version = _version_of_writer(path, is_skops)
             if version not in (None, sklearn.__version__):
                 raise ValueError(
@@ -108,24 +108,24 @@ class _UntrustedError(ValueError):
 
 
 def _is_skops(path: Path, trust: bool) -> bool:
-    """Return whether this is a skops file, or else a pickle; refuse what is neither, and pickles without trust."""
+    """Return whether this is a skops file, False for a trusted pickle; raise an error for anything else."""
     with path.open("rb") as file:
         start = file.read(1000)
     if _PICKLE.match(start):
         if trust:
             return False
         raise ValueError(
-            f"{path} is no skops file. Pickle and joblib files can run any code when they are loaded: "
+            f"{path} is not a skops file. Pickle and joblib files can run any code when they are loaded: "
             "pass --trust if you trust who made it."
         )
     if zipfile.is_zipfile(path):
         if "schema.json" in _read_archive(path, zipfile.ZipFile.namelist):
             return True
-        what = "a zip file, but no skops file, which would hold a schema.json"
+        what = "a zip file, but not a skops file, which has a schema.json"
     elif start.startswith(b"PK"):
-        what = "no skops file: it begins like one, but its end is missing"
+        what = "a truncated skops file"
     else:
-        what = "no skops, pickle or joblib file"
+        what = "not a skops, pickle or joblib file"
     raise ValueError(
         f"{path} cannot be loaded: {path.name} is {what}. MODEL is a fitted scikit-learn model, saved by "
         "skops.io.dump; files in the formats of other libraries, such as xgboost's .json, are not read."
@@ -143,7 +143,7 @@ def _read_skops(skops_io: Any, path: Path, trust: bool) -> Any:
 
 
 def _check_archive(path: Path, limit: float) -> None:
-    """Refuse a skops file whose members are encrypted, or unpack to more than the limit or than they say."""
+    """Raise an error if members are encrypted, or unpack to more than the limit or than their declared size."""
     sizes = _read_archive(path, _declared_sizes)
     _check_size(path, sum(sizes.values()), limit)
     _read_archive(path, _check_declared)
@@ -172,26 +172,26 @@ def _schema(archive: zipfile.ZipFile) -> bytes:
 
 
 def _declared_sizes(archive: zipfile.ZipFile) -> dict[str, int]:
-    """Return the bytes that members say they unpack to."""
+    """Return the sum of the declared unpacked sizes, in bytes."""
     return {member.filename: max(member.file_size, member.compress_size) for member in archive.infolist()}
 
 
 def _check_declared(archive: zipfile.ZipFile) -> None:
-    """Unpack what is compressed piece by piece, to nowhere: the size that it says it has may be a lie."""
+    """Unpack compressed members piece by piece and discard the result: the declared size may be wrong."""
     for member in archive.infolist():
         if member.compress_type == zipfile.ZIP_STORED:
             continue
         declared = member.file_size
-        member.file_size = declared + 1  # zipfile reads no further than it is told
+        member.file_size = declared + 1  # zipfile reads no further than the declared size
         piece = _PIECE if member.compress_type == zipfile.ZIP_DEFLATED else _OTHER_PIECE
         with archive.open(member) as content:
             content.MIN_READ_SIZE = piece  # type: ignore[attr-defined]
             if sum(map(len, iter(partial(content.read, piece), b""))) > declared:
-                raise zipfile.BadZipFile(f"{member.filename!r} is larger than it says")
+                raise zipfile.BadZipFile(f"{member.filename!r} is larger than its declared size")
 
 
 def _read_archive(path: Path, read: Callable[[zipfile.ZipFile], T]) -> T:
-    """Return what `read` finds in a zip file; a damaged one can fail in any way."""
+    """Return the result of `read` on a zip file; a damaged file can raise any error."""
     try:
         with zipfile.ZipFile(path) as archive:
             return read(archive)
@@ -200,6 +200,6 @@ def _read_archive(path: Path, read: Callable[[zipfile.ZipFile], T]) -> T:
 
 
 def _version_of_writer(path: Path, is_skops: bool) -> str | None:
-    """Return the version of scikit-learn that wrote a file, None if it does not say."""
+    """Return the version of scikit-learn that wrote a file, None if unknown."""
     found = _VERSION.search(_read_archive(path, _schema) if is_skops else path.read_bytes())
     return found[1].decode() if found else None

@@ -1,4 +1,4 @@
-"""Output files that are whole: written beside their places, and moved there when all of them are complete."""
+"""Atomic output files: written to temporary files, and moved to their places when all of them are complete."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 
 def check_target(path: Path) -> None:
-    """Find out, before the work begins, whether a file can be written.
+    """Check, before the work begins, that a file can be written.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def check_target(path: Path) -> None:
     Raises
     ------
     OSError
-        If it cannot; the error names the path.
+        If it cannot be written; the error names the path.
     """
     with _named(path):
         if path.is_dir():
@@ -42,12 +42,12 @@ def check_target(path: Path) -> None:
 
 
 def write_files(contents: Mapping[Path, bytes]) -> None:
-    """Write files: all of them, or none where one fails, as on a full disk. What was there before stays then.
+    """Write all files, or none if one of them fails, as on a full disk; existing files stay as they are then.
 
     Parameters
     ----------
     contents : mapping of Path to bytes
-        Directories are made. Devices and pipes are written to directly.
+        Directories are created. Devices and pipes are written to directly.
 
     Raises
     ------
@@ -72,13 +72,13 @@ def write_files(contents: Mapping[Path, bytes]) -> None:
 
 
 def drawn(figure: Any, kind: str, **options: Any) -> bytes:
-    """Return what the file of a matplotlib figure holds.
+    """Return the content of the file of a matplotlib figure.
 
     Parameters
     ----------
     figure : matplotlib.figure.Figure
     kind : str
-        Of the file: "png", "svg".
+        The format: "png", "svg".
     **options
         Of ``savefig``.
 
@@ -92,25 +92,25 @@ def drawn(figure: Any, kind: str, **options: Any) -> bytes:
 
 
 def _write_beside(path: Path, content: bytes, unfinished: dict[Path, Path]) -> None:
-    """Write a temporary file in the directory of another, and note it before there is anything to clean up."""
+    """Write a temporary file in the directory of another; record it first, so that it is removed after an error."""
     place = _place(path)
     place.parent.mkdir(parents=True, exist_ok=True)
     unfinished[path] = place.with_name(f".{secrets.token_hex(8)}.unfinished")
     with unfinished[path].open("xb") as file:
         file.write(content)
         file.flush()
-        os.fsync(file.fileno())  # some file systems say only now that they are full
+        os.fsync(file.fileno())  # some file systems report only here that they are full
     if place.exists():
         shutil.copymode(place, unfinished[path])
 
 
 def _place(path: Path) -> Path:
-    """Return where a file lies: a link stays a link, to the new file."""
+    """Return the path behind links: a link stays a link, to the new file."""
     return Path(os.path.realpath(path))
 
 
 def _is_special(path: Path) -> bool:
-    """Return whether this is a device or a pipe, such as /dev/stdout, in whose place no file must be put."""
+    """Return whether this is a device or a pipe, such as /dev/stdout, which no file may replace."""
     return path.exists() and not path.is_file()
 
 
@@ -120,7 +120,7 @@ def _error(number: int, path: Path) -> OSError:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Let an error name the file that was asked for, not the temporary one."""
+    """Make errors name the requested file, not the temporary one."""
     try:
         yield
     except OSError as error:

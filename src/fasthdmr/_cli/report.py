@@ -1,4 +1,4 @@
-"""A decomposition as one HTML page that needs nothing else: no network, no other file."""
+"""A decomposition as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PACKAGES = ("fasthdmr", "numpy", "scipy", "scikit-learn", "matplotlib")
 
 
 def pictures(hdmr: Any, output: int) -> dict[str, Any]:
-    """Return the pictures worth looking at first, by name: indices, components, interactions.
+    """Return the pictures of the report by name: indices, components, interactions.
 
     Parameters
     ----------
@@ -43,8 +43,8 @@ def pictures(hdmr: Any, output: int) -> dict[str, Any]:
     Returns
     -------
     dict of str to display
-        "components" are the 6 strongest of one or two variables, left out where there are none; "interactions" is
-        there where the bars of "indices" do not hold all subspaces.
+        "components" are the 6 strongest of one or two variables; missing if there are none. "interactions" is present
+        if there are more subspaces than bars in "indices".
     """
     indices = hdmr.sensitivity_
     displays: dict[str, Any] = {"indices": SensitivityDisplay.from_estimator(hdmr, output=output)}
@@ -71,16 +71,16 @@ def render(
     hdmr : estimator, fitted
     title : str
     facts : mapping of str to value
-        What was decomposed.
+        Properties of the model and the data.
     options : mapping of str to value
-        With what options.
+        The options of the decomposition.
     warnings : callable
-        Returns the lines of warnings; called when all is drawn, since drawing may raise some.
+        Returns the lines of warnings; called at the end, since drawing may raise warnings.
 
     Returns
     -------
     str
-        HTML. All text in it that is passed here, or is a name of a variable or output, is escaped.
+        HTML. All text that is passed here, and all names of variables and outputs, are escaped.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def render(
     True
     """
     style, script = _asset("_report.css"), _asset("_report.js")
-    # Even if a name were not escaped, it could run nothing and load nothing.
+    # A second line of defence: even a name that is not escaped could neither run nor load anything.
     policy = f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'"
     versions = {name: version(name) for name in _PACKAGES} | {"Python": platform.python_version()}
     outputs = "\n".join(_output(hdmr, k) for k in range(hdmr.sensitivity_.n_outputs))
@@ -114,7 +114,7 @@ def _asset(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """Return the name of an inline script or style in a content security policy."""
+    """Return the hash that allows an inline script or style in a content security policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
@@ -157,13 +157,13 @@ _CAPTIONS = {
 
 
 def _figure(name: str, display: Any) -> str:
-    """Return a picture in the page, and close it."""
+    """Return a picture as HTML, and close it."""
     pyplot = require("matplotlib.pyplot", extra="cli")
     # A fixed salt and no date: the same decomposition gives the same page.
     with pyplot.rc_context({"svg.hashsalt": "fasthdmr"}):
         picture = drawn(display.figure_, "svg", dpi=150, metadata={"Date": None})
     pyplot.close(display.figure_)
-    # As an image it has its own world of ids, and cannot run scripts.
+    # An SVG in an img element has a namespace of its own for ids, and cannot run scripts.
     data = base64.b64encode(picture).decode()
     caption = escape(_CAPTIONS[name])
     return (

@@ -1,4 +1,4 @@
-"""A tree ensemble as fasthdmr sees it, and its groups of trees."""
+"""Tree ensembles, and their trees and nodes grouped by subspace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fasthdmr._support.threads import n_threads
 from fasthdmr._support.validation import check_rows
 
 Sorting = Literal["tree", "node"]
-"""How trees are sorted into subspaces (spec 4)."""
+"""How trees are assigned to subspaces (spec 4)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class Group:
     subspace : tuple of int
         Sorted column indices; () for trees that are a single leaf.
     trees : ndarray of shape (n_trees_of_group,), int64
-        Indices of the trees, rising.
+        Indices of the trees, ascending.
     output : int
         The output that they add to.
     """
@@ -113,7 +113,7 @@ class Forest:
 
     @cached_property
     def groups(self) -> list[Group]:
-        """The trees sorted by the exact set of variables that they split on (the paper's P_i, spec 4).
+        """The trees grouped by the exact set of variables that they split on (the paper's P_i, spec 4).
 
         The list is sorted by output, size of the subspace, subspace. A tree whose leaves hold a value for
         each output is in one group of every output.
@@ -168,10 +168,10 @@ class Forest:
         X : array-like or data frame of shape (N, n_features)
             As for `predict`.
         by : {"tree", "node"}
-            What is sorted into subspaces. A tree as a whole goes where all of its split variables are. By node, a
-            tree is the value of its root and, for every other node that holds the row, the difference from its
-            parent's value; each goes where the variables on the path to the node are. The value of an inner node
-            is the mean of its children, weighted by their training weights.
+            What is assigned to subspaces. "tree": whole trees, each to the set of its split variables. "node": the
+            value of the root and, for every other node that contains the row, the difference from its parent's
+            value, each to the set of variables on the path to the node. The value of an inner node is the mean of
+            its children, weighted by their training weights.
         n_jobs : int or None
             Number of threads; the result does not depend on it.
 
@@ -184,9 +184,9 @@ class Forest:
         Raises
         ------
         ValueError
-            If `by` is something else, and as `predict` does.
+            If `by` is none of these, or as for `predict`.
         TypeError
-            As `predict` does.
+            As for `predict`.
 
         Examples
         --------
@@ -208,7 +208,7 @@ class Forest:
         return self._evaluate(_core.TreeFeatures if by == "tree" else _core.NodeFeatures, X, n_jobs)
 
     def _evaluate(self, kind: type[_core.Evaluator], X: ArrayLike, n_jobs: int | None) -> NDArray[np.float64]:
-        """Evaluate with the trees laid out for it, which is done at the first call and kept."""
+        """Evaluate; the layout of the trees in memory is made at the first call and cached."""
         rows, threads = self._check(X), n_threads(n_jobs)
         kept: dict[type, _core.Evaluator] = self.__dict__.setdefault("_evaluators", {})
         if kind not in kept:
@@ -221,7 +221,7 @@ class Forest:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        # Without what is cached: a forest is the same, whether or not it was asked for.
+        # Without cached values: a forest pickles to the same bytes whether or not they exist.
         cached = ("groups", "node_groups", "_evaluators")
         return {name: value for name, value in self.__dict__.items() if name not in cached}
 

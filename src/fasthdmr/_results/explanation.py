@@ -1,4 +1,4 @@
-"""What makes a single prediction: the components at one row."""
+"""The explanation of a single prediction: the components at one row."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAX_PRINTED = 40
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """The terms that make the black box's output at one row, the strongest first.
+    """The terms that add up to the output of the black box at one row, by falling magnitude.
 
     `intercept`, `contributions` and `residual` add up to `output`.
 
@@ -40,9 +40,9 @@ class Explanation:
     contributions : ndarray of shape (C,)
         The component functions at the row.
     intercept : float
-        f_0.
+        The constant f_0.
     residual : float
-        What the components leave over at the row.
+        The residual at the row.
     output : float
         The output of the black box.
 

@@ -1,4 +1,4 @@
-"""Smooth views of component functions: band-limited Fourier series (spec 5)."""
+"""Smooth approximations of component functions: band-limited Fourier series (spec 5)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class FourierSeries:
     low, high : float
         The range, one period.
     coef : ndarray of shape (1 + 2 * degree,) or (1 + 2 * degree, K)
-        Of 1, then of the cosines, then of the sines.
+        Coefficients of 1, the cosines and the sines.
     name : str
         The name of the variable; "" if it has none.
     """
@@ -61,7 +61,7 @@ def project(component: Any, x: Floats, weights: Floats, degree: int) -> FourierS
     component : callable
         (N, 1) to (N,) or (N, K).
     x : ndarray of shape (N,)
-        Values of the variable; missing ones take no part.
+        Values of the variable; missing ones are ignored.
     weights : ndarray of shape (N,)
     degree : int
 
@@ -86,7 +86,7 @@ def project(component: Any, x: Floats, weights: Floats, degree: int) -> FourierS
     present = np.isfinite(x) & (weights > 0)
     x, weights = x[present], weights[present] / weights[present].sum()
     if len(x) == 0 or x.min() == x.max():
-        raise ValueError("A variable that is constant has no range to expand a component over.")
+        raise ValueError("A constant variable has no range for a Fourier series.")
     low, high = float(x.min()), float(x.max())
     design, values = columns(x, low, high, degree), component(x[:, None])
     # Zero mean under the measure: centred columns, and the constant that centres them.

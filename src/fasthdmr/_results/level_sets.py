@@ -1,4 +1,4 @@
-"""Level sets of indices: tables that print intervals, and mark what these do not tell from 0."""
+"""Level sets of indices: tables that print intervals, and mark indices whose interval contains 0."""
 
 from __future__ import annotations
 
@@ -14,47 +14,47 @@ from fasthdmr._support.tables import Table, cells, format_rows, plus_minus
 from fasthdmr._support.typing import Floats
 
 MARK = "?"
-"""Of an index whose interval holds 0."""
+"""The mark of an index whose interval contains 0."""
 
-_SMALL = 0.02  # below, an index may be no more than chance
+_SMALL = 0.02  # smaller indices may be sampling noise
 
 
 def holds_zero(index: Any, half_width: Any) -> Any:
-    """Return whether the interval of an index, or which ones of several, hold 0."""
+    """Return whether the interval of an index contains 0, elementwise for arrays."""
     return np.abs(index) <= half_width
 
 
 def note(indices: Floats, marked: str = "", sign: str | None = None) -> str:
-    """Return the line below a table with intervals, "" where there is nothing to say.
+    """Return the remarks below a table with intervals, "" if there are none.
 
     Parameters
     ----------
     indices : ndarray
-        Those that are printed; chance makes small ones too large.
+        The printed indices; small ones are biased upwards.
     marked : str
-        The name of the index by which rows are marked, "" where none is.
+        The name of the index by which rows are marked, "" if no row is marked.
     sign : str, optional
-        What stands for ±, if not what standard output has for it.
+        The sign for ±; by default, what standard output can show.
     """
     sign = plus_minus() if sign is None else sign
-    remarks = [f"{MARK}: the interval of {marked} holds 0."] if marked else []
+    remarks = [f"{MARK}: the interval of {marked} contains 0."] if marked else []
     if np.any(np.abs(indices) < _SMALL):
-        remarks.append(f"Chance makes indices below {_SMALL:g} too large, beside {sign}.")
-    return " ".join([f"{sign}: 95 %, the model being given.", *remarks]) if remarks else ""
+        remarks.append(f"Indices below {_SMALL:g} are biased upwards, which {sign} does not include.")
+    return " ".join([f"{sign}: 95 % interval, given the model.", *remarks]) if remarks else ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LevelSet(Table):
-    """A table of indices that prints half-widths of 95 % intervals beside them, where there are any.
+    """A table of indices that prints half-widths of 95 % intervals beside them, if there are any.
 
     Attributes
     ----------
     columns, rows
         As of `Table`: without half-widths.
     by : str
-        The column by which rows are chosen. Where its interval holds 0, a row is marked.
+        The column by which rows are chosen. A row is marked if its interval contains 0.
     chosen : ndarray of int
-        The numbers of the variables or subspaces of the rows.
+        The indices of the variables or subspaces of the rows.
     half_widths : callable
         Returns the half-widths of all indices, or None; called when the table is printed.
     """

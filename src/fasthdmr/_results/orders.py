@@ -31,5 +31,5 @@ def order_reaching(explained: NDArray[np.float64], fraction: float) -> int:
     if explained.size == 0:
         return 0
     reached = explained >= fraction * explained[-1]
-    # Where negative indices make the sum itself negative, no order need reach the fraction of it.
+    # Negative indices may make the sum negative; then no order may reach the fraction.
     return int(np.argmax(reached)) + 1 if reached.any() else explained.size

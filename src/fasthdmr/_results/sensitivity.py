@@ -30,9 +30,9 @@ _SUBSPACE_COLUMNS = ("subspace", "names", "order", *(index.name for index in OF_
 class Sensitivity:
     """Structural and correlative sensitivity indices of the component functions of one decomposition.
 
-    With inputs that depend on each other `Sb`, `S`, `ST` and `R` can be negative, and the sum of `Sa` can
-    exceed 1: components share variance then, and what one adds another may take away. Only `S` together with
-    the residual adds up to the variance. With independent inputs `Sb` is 0 and `Sa` are the Sobol' indices.
+    With dependent inputs components are correlated: `Sb`, `S`, `ST` and `R` can be negative, and the sum of `Sa` can
+    exceed 1. Only `S` together with the residual adds up to the variance. With independent inputs `Sb` is 0 and `Sa`
+    are the Sobol' indices.
 
     Parameters
     ----------
@@ -43,30 +43,30 @@ class Sensitivity:
     S : array_like of float64, shape (C,) or (C, K)
         Overall index, Cov(f_u, f) / V, f the whole black box.
     residual : float or array_like, shape (K,)
-        Cov(r, f) / V of what the components leave over; the sum of `S` and `residual` is Var(f) / V.
+        Cov(r, f) / V, r the residual function; the sum of `S` and `residual` is Var(f) / V.
     variance : float or array_like, shape (K,)
-        V, what the indices were divided by; infinite, or 0, where that leaves the range of numbers, unlike the indices.
+        V, the divisor of the indices; infinite or 0 if it overflows or underflows, unlike the indices.
     feature_names : sequence of str, length n
         Names of the variables.
     output_names : sequence of str, length K, optional
         Names of the outputs.
     uncertainty : Uncertainty, optional
-        What the half-widths are worked out from, when first asked for.
+        Computes the half-widths at first access.
     fidelity : Fidelity, optional
-        R² of the components against the black box, at rows used and not used for them.
+        R² of the components against the black box, at the fitted rows and by leave-one-out.
 
     Attributes
     ----------
     Sb : ndarray of float64, shape (C,) or (C, K)
-        Correlative index, S - Sa: what a component shares with everything else.
+        Correlative index, S - Sa: the covariance of a component with all others.
     ST : ndarray of float64, shape (n,) or (n, K)
         Total importance of a variable: the sum of `S` over the subspaces that contain it.
     R : ndarray of float64, shape (n,) or (n, K)
         Relative importance: `ST` over its sum, 0 where that is 0.
     Sa_conf, Sb_conf, S_conf : ndarray of float64, shape (C,) or (C, K), or None
-        Half-widths of 95 % confidence intervals, index ± conf, over samples of as many rows, the black box being
-        given; bias is not in them (see Notes). Worked out when first asked for, as the estimator's `ci` says. None
-        where no rows are kept as a sample: closed forms, `decompose`, a Gaussian law, the product of the marginals.
+        Half-widths of 95 % confidence intervals, index ± conf, for samples of the same size, given the black box. Bias
+        is not included (see Notes). Computed at first access by the method `ci` of the estimator. None if no rows are
+        kept as a sample: closed forms, `decompose`, a Gaussian law, the product of the marginals.
     ST_conf, R_conf : ndarray of float64, shape (n,) or (n, K), or None
     n_outputs : int
         K.
@@ -80,10 +80,10 @@ class Sensitivity:
 
     Notes
     -----
-    An index that is 0 in truth is estimated too large, `Sa` by about p/N for a component of p columns, and its interval
-    is no guide then: trust intervals of indices above 0.02. Intervals are of the estimate as it is, its ridge included;
-    sizes of spans that follow the data, and the weight of a joint fit's ridge, are taken as given. Where indices are
-    divided by the variance of data, that is taken as known.
+    The estimate of an index whose true value is 0 is biased upwards: `Sa` by about p/N for a component of p columns.
+    Its interval does not include that, so trust intervals of indices above 0.02. Intervals are those of the estimator
+    with its ridge. Sizes of bases that are chosen from the data, the weight of the ridge of a joint fit, and the
+    variance of data by which indices may be divided, are taken as known.
 
     Definitions: Bastian and Rabitz, *High Dimensional Model Representation as a Glass Box in Supervised
     Machine Learning*; specification, section 2.
@@ -117,7 +117,7 @@ class Sensitivity:
         def keep(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
 
-        # Copies: what the caller passed is neither shared nor changed.
+        # Copies, so that arguments are neither aliased nor changed.
         keep("subspaces", [tuple(int(i) for i in u) for u in self.subspaces])
         keep("feature_names", tuple(self.feature_names))
         keep("output_names", None if self.output_names is None else tuple(self.output_names))
@@ -197,7 +197,7 @@ class Sensitivity:
         -------
         explained : ndarray of float64, shape (T,) or (T, K)
             Entry t - 1 is the sum of `S` over the orders 1 to t; T is the largest order of a component. It
-            need not rise from order to order, since `S` can be negative. The R² of the truncated model is
+            need not increase with the order, since `S` can be negative. The R² of the truncated model is
             another number (``fidelity``).
 
         Examples
@@ -250,8 +250,8 @@ class Sensitivity:
         if explained.size and most < (fraction - _ROUNDING) * whole:
             warn(
                 f"The components of order 1 to {explained.size} explain {most / whole:.3g} of the variance, less than "
-                f"{fraction:g}: no order of theirs does, and order {order} explains that fraction of what all of them "
-                "explain. A fit with a higher `order` may explain more.",
+                f"{fraction:g}. Order {order} explains that fraction of what all of them explain. A fit with a higher "
+                "`order` may explain more.",
                 ResidualWarning,
             )
         return order
@@ -273,8 +273,8 @@ class Sensitivity:
         -------
         table : Table
             Columns variable, name, ST, R for "T" and "R"; subspace, names, order, Sa, Sb, S for the others. In print,
-            half-widths of 95 % intervals are beside the indices, where there are any, and "?" marks rows where the
-            interval of the index they are chosen by (ST, R or S) holds 0.
+            half-widths of 95 % intervals are beside the indices, if there are any, and "?" marks rows for which the
+            interval of the index by which they are chosen (ST, R or S) contains 0.
             ``component(subspace)`` of the estimator is the function that belongs to a row.
 
         Raises
@@ -318,8 +318,8 @@ class Sensitivity:
         -------
         pandas.DataFrame
             Columns subspace, names, order, Sa, Sb, S, ST, R, with ST and R on the rows of order 1 and NaN
-            elsewhere; then, where there are intervals, Sa_conf, Sb_conf, S_conf, ST_conf, R_conf. Several outputs
-            are stacked, told apart by a further first column, output.
+            elsewhere; then, if there are intervals, Sa_conf, Sb_conf, S_conf, ST_conf, R_conf. Several outputs
+            are stacked, with a further first column, output.
 
         Raises
         ------
@@ -359,7 +359,7 @@ class Sensitivity:
         return "\n\n".join(f"Output {name}\n{table}" for name, table in zip(names, tables, strict=True))
 
     def _format(self, conf: HalfWidths | None) -> str:
-        """Write the table of one output, as in the paper, cut to the strongest rows."""
+        """Return the table of one output as in the paper, with the strongest rows only."""
         shown = set(np.argsort(-np.abs(self.S), kind="stable")[:_MAX_PRINTED].tolist())
         columns: list[list[Any]] = []
         sums: list[Any] = []
@@ -381,7 +381,7 @@ class Sensitivity:
         return text
 
     def _fidelity_line(self, output: int) -> str:
-        """Return one more line of the table, "" where the fidelity is not known."""
+        """Return the last line of the table, "" if the fidelity is not known."""
         if self.fidelity is None:
             return ""
         return f"\n{self.fidelity.line(output)}"

@@ -1,4 +1,4 @@
-"""Values that are worked out when they are first asked for, and kept."""
+"""Values that are computed at first access and cached."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ T = TypeVar("T")
 class cached_property(functools.cached_property[T]):
     """A `functools.cached_property` that holds no lock, as from Python 3.12 on.
 
-    Before, one lock of all instances is held while a value is worked out, and a child forked meanwhile waits for it for
-    ever. Two threads may work out a value at the same time here; both get the one that was there first.
+    Python 3.11 holds one lock for all instances while a value is computed; a process forked meanwhile waits for that
+    lock for ever. Here two threads may compute a value at the same time; both get the one that is stored first.
 
     Examples
     --------

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from fasthdmr._support.numbers import as_array
 from fasthdmr._support.typing import Floats
 
-_ASYMMETRY = 1e-12  # relative to the largest entry: rounding of whoever computed the covariance
-_NEGATIVE = 1e-10  # the same for eigenvalues
+_ASYMMETRY = 1e-12  # rounding of a computed covariance, relative to its largest entry
+_NEGATIVE = 1e-10  # rounding of its eigenvalues, likewise
 
 
 def check_moments(mean: ArrayLike, cov: ArrayLike, n_features: int | None = None) -> tuple[Floats, Floats]:

@@ -1,4 +1,4 @@
-"""Whether X, y, weights and columns hold numbers, and what their owner is told if they hold anything else."""
+"""Checks that X, y, weights and columns hold numbers, and the errors if they do not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.utils import _safe_indexing, check_array
 
 from fasthdmr._support.typing import Floats
 
-Found = tuple[str, Any]  # what a column holds instead of numbers, and the first of it
+Found = tuple[str, Any]  # kind of the entries that are not numbers, and the first of them
 
 _NUMBERS = "biuf"
 _KINDS = {"M": "dates", "m": "durations", "c": "complex numbers", "S": "text", "U": "text", "T": "text"}
@@ -28,21 +28,21 @@ _SHOWN = 40  # characters of a value in an error
 
 
 def check_numbers(values: Any, what: str, *, labels: bool = False, remedy: str = "") -> None:
-    """Refuse what holds anything but numbers: dates, durations, complex numbers, text, other objects, hidden values.
+    """Raise an error unless all values are numbers: dates, durations, complex numbers, text and objects are not.
 
-    NumPy would turn most of these into floating point without a word: dates into nanoseconds, complex numbers into
-    their real part, masked values into what is under the mask.
+    NumPy would convert most of these to floating point without a warning: dates to nanoseconds, complex numbers to
+    their real part, masked values to the data under the mask.
 
     Parameters
     ----------
     values : array-like, data frame or Series
-        Of any shape. Sparse matrices pass: they are the business of who asks.
+        Of any shape. Sparse matrices pass: the caller checks for them.
     what : str
-        What it is, for the error: "X", "y" and so on.
+        The name in the error: "X", "y" and so on.
     labels : bool
         Whether text is accepted: class labels.
     remedy : str
-        What to do about text, where that is not to encode it.
+        The advice in the error about text; by default, to encode it.
 
     Raises
     ------
@@ -72,7 +72,7 @@ the modulus, or real and imaginary part, each by itself.
 
 
 def check_rows_are_there(values: Any, what: str) -> None:
-    """Refuse lazy frames, such as those of polars: asking one for its columns would run its query.
+    """Raise an error for lazy frames, such as those of polars: reading their columns would run the query.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def check_rows_are_there(values: Any, what: str) -> None:
 
 
 def as_floats(values: Any, what: str) -> NDArray[np.float64]:
-    """Return numbers of any shape as a float64 array, or refuse what holds anything else.
+    """Return numbers of any shape as a float64 array; raise an error for anything else.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def as_floats(values: Any, what: str) -> NDArray[np.float64]:
     check_numbers(values, what)
     if isinstance(values, np.ndarray | list | tuple) or not hasattr(values, "shape"):
         return np.asarray(values, dtype=np.float64)
-    floats: NDArray[np.float64] = check_array(  # knows the missing values of data frames
+    floats: NDArray[np.float64] = check_array(  # converts the missing values of data frames
         values,
         dtype=np.float64,
         ensure_2d=False,
@@ -122,7 +122,7 @@ def holds_text(values: Any) -> bool:
 
 
 def _doubtful(values: Any) -> Iterator[tuple[str, NDArray[Any]]]:
-    """Yield where they are, and the values, of all columns whose type does not say that they hold numbers."""
+    """Yield place and values of every column whose dtype is not numeric."""
     if issparse(values):
         return
     if hasattr(values, "columns") and hasattr(values, "dtypes"):
@@ -141,7 +141,7 @@ def _doubtful(values: Any) -> Iterator[tuple[str, NDArray[Any]]]:
 
 
 def _is_number_type(dtype: Any) -> bool:
-    """Say whether a type of NumPy, pandas or polars is one of numbers."""
+    """Return whether a dtype of NumPy, pandas or polars is numeric."""
     kind = getattr(dtype, "kind", None)
     if kind is not None:
         return kind in _NUMBERS
@@ -153,14 +153,14 @@ def _as_array(values: Any) -> NDArray[Any]:
     try:
         array = np.asarray(values)
         if array.dtype.kind not in _NUMBERS and isinstance(values, list | tuple):
-            array = np.asarray(values, dtype=object)  # else numbers beside text would be text, too
-    except ValueError:  # rows of unequal length, which are refused where the shape is looked at
+            array = np.asarray(values, dtype=object)  # otherwise numbers next to text would become text
+    except ValueError:  # rows of unequal length; the check of the shape raises the error
         return np.empty(0)
     return array
 
 
 def _found(column: NDArray[Any]) -> Found | None:
-    """Return what a column holds instead of numbers, None if it holds numbers only."""
+    """Return the kind of the entries that are not numbers, None if all are."""
     kind = column.dtype.kind
     if kind in _NUMBERS:
         return None
@@ -176,12 +176,12 @@ def _found(column: NDArray[Any]) -> Found | None:
 
 
 def _kind_of(value: Any) -> str | None:
-    """Return what an object is instead of a number, None if it is one, or stands for a missing one."""
+    """Return the kind of an object that is not a number, None for numbers and missing values."""
     if isinstance(value, str | bytes):
         return "text"
     if isinstance(value, datetime.date | datetime.time | np.datetime64):
         return "dates"
-    if isinstance(value, datetime.timedelta | np.timedelta64):  # NumPy's are integers to it
+    if isinstance(value, datetime.timedelta | np.timedelta64):  # numpy.timedelta64 counts as an integer type
         return "durations"
     if value is None or isinstance(value, numbers.Real | np.bool_):
         return None

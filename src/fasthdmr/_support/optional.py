@@ -38,7 +38,7 @@ def require(module: str, *, extra: str) -> Any:
 
 
 def find(module: str) -> Any:
-    """Return an optional package that something is nicer with, None if it is not installed."""
+    """Return an optional package, None if it is not installed."""
     try:
         return importlib.import_module(module)
     except ImportError:

@@ -1,4 +1,4 @@
-"""How people name an output."""
+"""The choice of an output by index or by name."""
 
 from __future__ import annotations
 

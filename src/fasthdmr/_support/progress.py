@@ -1,4 +1,4 @@
-"""Progress bars for what turns out to take long."""
+"""Progress bars for long computations."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from fasthdmr import _core
 T = TypeVar("T")
 
 DELAY = 2.0
-"""Seconds that work may take without a bar."""
+"""Seconds before a bar appears."""
 
-_INTERVAL = 0.2  # seconds between looks at how far C++ has come
+_INTERVAL = 0.2  # seconds between two queries of the progress of C++
 
 
 def progress(work: Iterable[T], description: str, *, total: int, verbose: int) -> Iterable[T]:
-    """Return an iterable of the same things that shows on stderr how far the loop over it has come.
+    """Return an iterable over the same elements that shows the progress of the loop on stderr.
 
     There is a bar only when `verbose` is at least 1, the loop takes longer than `DELAY` and tqdm is installed.
 
@@ -27,9 +27,9 @@ def progress(work: Iterable[T], description: str, *, total: int, verbose: int) -
     ----------
     work : iterable
     description : str
-        What is done, in front of the bar.
+        Text in front of the bar.
     total : int
-        How many things there are.
+        Number of elements.
     verbose : int
 
     Returns
@@ -48,15 +48,15 @@ def progress(work: Iterable[T], description: str, *, total: int, verbose: int) -
 
 @contextmanager
 def rows_progress(n_rows: int, description: str, *, verbose: int) -> Iterator[None]:
-    """Show on stderr how far one call into C++ has come with its pass over the rows, as `progress` does for loops.
+    """Show the progress of a call into C++ over the rows on stderr, as `progress` does for loops.
 
-    Passes that other threads make at the same time are counted too.
+    Rows that other threads pass over at the same time are counted too.
 
     Parameters
     ----------
     n_rows : int
     description : str
-        What is done, in front of the bar.
+        Text in front of the bar.
     verbose : int
     """
     bar = _bar(verbose, desc=description, total=n_rows, unit=" rows", unit_scale=True)
@@ -84,7 +84,7 @@ def rows_progress(n_rows: int, description: str, *, verbose: int) -> Iterator[No
 
 
 def _bar(verbose: int, **options: Any) -> Any:
-    """Return a bar that appears after `DELAY`, or None where there is to be none."""
+    """Return a bar that appears after `DELAY`, None if no bar is wanted."""
     if verbose < 1:
         return None
     try:

@@ -1,4 +1,4 @@
-"""A few of the fitted rows, which stay with a decomposition: for plots and for smoothing."""
+"""A subsample of the fitted rows that is kept with a decomposition: for plots, intervals and smoothing."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ class Sample:
         At most about 5,000 to 10,000 rows.
     weights : ndarray of shape (S,)
     n_effective : float
-        Of how many equally weighted rows the measure is worth, (sum of w)² / (sum of w²) over all fitted rows; infinite
-        where the measure is known.
+        Effective number of rows, (sum of w)² / (sum of w²) over all fitted rows; infinite where the measure is known.
     values : ndarray of shape (S, K) or None
-        The black box at the rows, where it may be slow to call again, or is known by its values only.
+        The black box at the rows, if it may be slow to evaluate or is known by its values only.
     """
 
     rows: Floats

@@ -1,4 +1,4 @@
-"""Numbers far from zero, very large or very small: shifts and powers of two with which second moments stay exact."""
+"""Centring, and scaling by powers of two, so that second moments neither overflow nor lose digits."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from fasthdmr._support.typing import Floats
 
 LARGEST = 1e300
-"""Outputs and columns may be as large as this: sums of a few of them are numbers still."""
+"""Largest accepted magnitude of outputs and columns: sums of a few of them do not overflow."""
 
 CONSTANT = 1e-13
-"""An output is constant, but for rounding, where its standard deviation is at most this share of its mean."""
+"""An output is constant up to rounding if its standard deviation is at most this fraction of its mean."""
 
-_ORDINARY = 120  # binary exponents up to which even fourth powers, and sums of them, are far from the ends of the range
+_ORDINARY = 120  # binary exponents up to which sums of fourth powers neither overflow nor underflow
 _EXTREME = 1000  # powers of two up to here have an inverse
 
 
@@ -43,25 +43,25 @@ def powers_of_two(values: NDArray[Any]) -> Floats:
 
 
 def in_units(variance: Any, scale: Any) -> Any:
-    """Return variances that are counted in scale²: infinite, or 0, where they leave the range of numbers."""
+    """Return variances given in units of scale²; infinite or 0 where they overflow or underflow."""
     with np.errstate(over="ignore", under="ignore"):
         return variance * scale * scale
 
 
 def is_constant(variance: Any, scale: Any, mean: Any) -> Any:
-    """Return whether what varies, by a variance in units of scale², does so by rounding alone."""
+    """Return whether a variance, in units of scale², is due to rounding alone."""
     return np.sqrt(np.maximum(variance, 0)) * scale <= CONSTANT * np.abs(mean)
 
 
 def check_size(values: NDArray[Any], what: str) -> None:
-    """Refuse numbers that are too large to be added up.
+    """Raise an error if sums of the values may overflow.
 
     Parameters
     ----------
     values : ndarray of shape (N,) or (N, K)
         Finite.
     what : str
-        Their name, for the error.
+        The name in the error.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def check_size(values: NDArray[Any], what: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Deviations:
-    """Values less their means, divided by powers of two: their squares are ordinary numbers.
+    """Centred values divided by powers of two, so that their squares neither overflow nor underflow.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class Deviations:
         mean = np.average(given / unit, axis=0, weights=weights) * unit
         scale = powers_of_two(used - mean)
         values = np.asfortranarray((given - mean) / scale)
-        # Rows without weight may be anything.
+        # Rows of weight 0 may hold any value.
         squares = np.square(values if weights is None else values[weights > 0])
         variance = np.average(squares, axis=0, weights=None if weights is None else weights[weights > 0])
         constant = is_constant(variance, scale, mean)
@@ -122,7 +122,7 @@ class Deviations:
 
 
 def centre_and_scale(X: NDArray[Any], weights: Floats | None) -> tuple[Floats, Floats]:
-    """Return mean and standard deviation of variables, or the value and 1 of those that do not vary; (n,) each.
+    """Return mean and standard deviation of variables, (n,) each; for constant ones, their value and 1.
 
     Examples
     --------

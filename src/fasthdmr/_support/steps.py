@@ -1,4 +1,4 @@
-"""Long work of NumPy's and SciPy's, cut into steps: Python hears Ctrl-C only between their calls."""
+"""Long computations of NumPy and SciPy, divided into steps: Python handles Ctrl-C only between their calls."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from scipy.linalg import solve_triangular
 
 from fasthdmr._support.typing import Floats
 
-_WORK = 1e9  # multiplications of a step: a tenth of a second or so
-_COPIES = 1e7  # numbers that are copied in a step, from all over the memory
+_WORK = 1e9  # multiplications per step: about a tenth of a second
+_COPIES = 1e7  # numbers copied per step with scattered access to memory
 
 
 def steps(count: int, work: float, most: float = _WORK) -> Iterator[slice]:
-    """Cut `count` things, each of which takes so much work, into as many slices as keep a step below `most`.
+    """Divide `count` elements of equal work into slices whose work is below `most`.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def gram(left: Floats, right: Floats) -> Floats:
 
 
 def solve_unit_triangle(triangle: Floats, right: Floats) -> Floats:
-    """Return the solution with an upper triangle whose diagonal is 1.
+    """Return the solution of a unit upper triangular system.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def solve_unit_triangle(triangle: Floats, right: Floats) -> Floats:
 
 
 def take_columns(matrix: NDArray[Any], order: Sequence[int]) -> NDArray[Any]:
-    """Return the columns in this order, each in one piece; the matrix itself where it is so already.
+    """Return the columns in this order, in Fortran order; the matrix itself if nothing changes.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Subspaces, which are sets of variables, and how people name them."""
+"""Subspaces (sets of variables) and their specification by indices or names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def embed(subspace: Sequence[int], values: Floats, n_features: int) -> Floats:
 
 
 def check_width(values: Floats, expected: int, what: str) -> None:
-    """Refuse what is not an array of shape (N, expected)."""
+    """Raise an error unless the array has shape (N, expected)."""
     if values.ndim != 2 or values.shape[1] != expected:
         raise ValueError(f"{what} takes an array of shape (N, {expected}), got {values.shape}.")
 
@@ -35,7 +35,7 @@ def as_subspace(variables: Any, feature_names: Sequence[str], *, what: str = "su
     variables : int, str, or sequence of int or str
     feature_names : sequence of str
     what : str
-        What the variables are, for the error.
+        The name of the argument in the error.
 
     Returns
     -------
@@ -44,9 +44,9 @@ def as_subspace(variables: Any, feature_names: Sequence[str], *, what: str = "su
     Raises
     ------
     ValueError
-        If a variable does not exist, is named twice, or by a name that several have.
+        If a variable does not exist, is named twice, or by a name that several variables have.
     TypeError
-        If it is neither a number nor a name.
+        If it is neither an index nor a name.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def as_subspace(variables: Any, feature_names: Sequence[str], *, what: str = "su
 def as_variables(variables: Any, feature_names: Sequence[str], *, what: str = "subspace") -> tuple[int, ...]:
     """Return the column indices of variables given by index or by name, in the order in which they are given.
 
-    As `as_subspace`, but for the order.
+    As `as_subspace`, but not sorted.
 
     Examples
     --------

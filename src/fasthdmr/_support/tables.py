@@ -20,7 +20,7 @@ def four_decimals(value: float) -> str:
 
 
 def plus_minus() -> str:
-    """Return "±", or "+-" where standard output, for which tables are made first of all, has no such sign."""
+    """Return "±", or "+-" if the encoding of standard output lacks that character."""
     try:
         "±".encode(getattr(sys.stdout, "encoding", None) or "utf-8")
     except UnicodeEncodeError:
@@ -41,7 +41,7 @@ def _is_interval(value: Any) -> bool:
 
 
 def cells(values: NDArray[np.float64], half_widths: NDArray[np.float64] | None = None) -> list[Any]:
-    """Return numbers for a printed table, None for NaN, with their half-widths where there are any."""
+    """Return cells of a printed table: numbers, or pairs of number and half-width; None for NaN."""
     if half_widths is None:
         return [None if np.isnan(value) else float(value) for value in values]
     pairs = zip(values.tolist(), half_widths.tolist(), strict=True)
@@ -56,7 +56,7 @@ def format_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]], footer: S
     columns : sequence of str
     rows : sequence of rows
         Floats get four decimals, a pair of them is written "0.5000 ±0.0120" (the second may be None;
-        "0.5000+-0.0120" where standard output has no such sign), `None` as "-".
+        "0.5000+-0.0120" if standard output lacks the character), `None` as "-".
     footer : sequence of rows
         Written below a rule.
 

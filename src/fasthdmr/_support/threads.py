@@ -1,4 +1,4 @@
-"""The one place that decides how many threads run: ours, and those of BLAS beside them."""
+"""The numbers of threads: of our own code, and of BLAS."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def n_threads(n_jobs: int | None) -> int:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Keep BLAS to one thread where our threads call it; sections may nest, and overlap in several threads.
+    """Limit BLAS to one thread while our threads call it. Sections may be nested, and may overlap in several threads.
 
-    What another thread sets while we are inside is obeyed at once, and kept: it is not ours to take back.
+    A limit that another thread sets meanwhile takes effect at once and is kept.
     """
     _limit.enter()
     try:
@@ -70,9 +70,9 @@ def one_blas_thread() -> Iterator[None]:
 
 
 class _BlasLimit:
-    """One thread for each BLAS pool while anybody is inside: the first one in sets it, the last one out restores it.
+    """Limit of one thread for each BLAS pool, counted: the first section sets it, the last one restores it.
 
-    `threadpool_limits` knows no others: the first one out of two would lift the limit of both.
+    `threadpool_limits` does not count: the first of two overlapping sections to end would lift the limit of both.
     """
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class _BlasLimit:
         self.start()
 
     def start(self) -> None:
-        """Begin with nobody inside; also in a forked child, where none of the other threads goes on."""
+        """Start with a count of 0; also in a forked child, where the other threads do not exist."""
         self._lock = threading.Lock()
         self._inside: Counter[Any] = Counter()
 
@@ -106,19 +106,19 @@ class _BlasLimit:
 
 @cache
 def _blas_libraries() -> list[Any]:
-    """List the BLAS libraries at the first call: the ones that we use are loaded by then."""
+    """List the BLAS libraries at the first call: those in use are loaded by then."""
     libraries: list[Any] = ThreadpoolController().select(user_api="blas").lib_controllers
     return libraries
 
 
 def _pool(library: Any) -> tuple[Any, int | None]:
-    """Return what a limit holds for: the calling thread in MKL and under OpenMP, otherwise the process."""
+    """Return the scope of a limit: the calling thread for MKL and OpenMP, otherwise the process."""
     own = library.internal_api == "mkl" or getattr(library, "threading_layer", None) == "openmp"
     return library, threading.get_ident() if own else None
 
 
 def _set_threads(library: Any, count: int) -> None:
-    """Set the number of threads, also where another thread holds a limit: threadpoolctl 3.8 would do nothing then."""
+    """Set the number of threads, also if another thread holds a limit: threadpoolctl 3.8 would do nothing then."""
     let_go = getattr(library, "clear_controlling_thread", lambda force: None)
     let_go(force=True)
     library.set_num_threads(count)

@@ -1,4 +1,4 @@
-"""What users may pass, rows X above all, and what they are told if it is something else."""
+"""Checks of what users pass, above all of the rows X."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from fasthdmr._support.numbers import as_floats, check_numbers
 P = ParamSpec("P")
 
 _SHOWN = 5  # names listed in an error, as in scikit-learn
-_UNNAMED = re.compile(r"x\d+")  # names that we give to variables that have none
+_UNNAMED = re.compile(r"x\d+")  # default names of variables
 
 
 def check_kind(kind: object, kinds: Sequence[str], *, name: str = "kind") -> None:
-    """Refuse a parameter, `kind` or another, that is none of the words there are, in scikit-learn's words.
+    """Raise an error unless a parameter is one of the allowed strings, in scikit-learn's wording.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def check_kind(kind: object, kinds: Sequence[str], *, name: str = "kind") -> Non
 
 
 def suggests_parameters(init: Callable[P, None]) -> Callable[P, None]:
-    """Decorate a constructor: an unknown keyword is answered with the parameter that it may have been meant for.
+    """Decorate a constructor: the error for an unknown keyword names the most similar parameter.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def check_rows(
     allow_nan, allow_inf : bool
         Whether missing and infinite values are accepted.
     estimator : str
-        Who asks, for error messages.
+        The name of the estimator in errors.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def check_rows(
     ValueError
         If X is not numeric, not two-dimensional, empty, has other columns, or values that are not accepted.
     TypeError
-        If X is sparse, holds objects that are no numbers, or is a query that has not been run.
+        If X is sparse, holds objects that are not numbers, or is a query that has not been run.
 
     Examples
     --------
@@ -121,15 +121,15 @@ def check_rows(
 
 
 def _is_plain(X: Any) -> bool:
-    """Say whether X is what scikit-learn's check, which takes longer than a thousand trees, would return as it is."""
+    """Return whether scikit-learn's check, which takes longer than evaluating 1,000 trees, would return X as it is."""
     return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype in (np.float64, np.float32)
 
 
 def _check_finite(rows: NDArray[Any], *, allow_nan: bool, allow_inf: bool, estimator: str) -> None:
-    """Refuse what is not allowed, in scikit-learn's words."""
+    """Raise an error for missing or infinite values that are not allowed, in scikit-learn's wording."""
     if allow_nan and allow_inf:
         return
-    if allow_inf:  # scikit-learn has no such choice: look for NaN alone, and let it word the error
+    if allow_inf:  # scikit-learn has no such option: check for NaN only, and let it raise the error
         if np.isnan(np.min(rows)):
             assert_all_finite(np.array([np.nan]), estimator_name=estimator, input_name="X")
         return
@@ -137,7 +137,7 @@ def _check_finite(rows: NDArray[Any], *, allow_nan: bool, allow_inf: bool, estim
 
 
 def column_names(X: Any) -> tuple[str, ...] | None:
-    """Return the names of the columns of a data frame; None for what has none, or only numbers for names.
+    """Return the column names of a data frame; None for arrays, and if all names are numbers.
 
     Raises
     ------
@@ -164,18 +164,18 @@ def column_names(X: Any) -> tuple[str, ...] | None:
 
 
 def check_names(X: Any, expected: tuple[str, ...] | None, *, during: str = "fit", may_be_unnamed: bool = False) -> None:
-    """Refuse a data frame whose columns are not the expected ones in their order, in scikit-learn's words.
+    """Raise an error unless a data frame has the expected columns in order, in scikit-learn's wording.
 
     Parameters
     ----------
     X : array-like or data frame
-        What has no names goes by position.
+        Without column names, columns are matched by position.
     expected : tuple of str or None
         None: there are no names to compare with.
     during : str
         When these names were given.
     may_be_unnamed : bool
-        Whether x0, x1 and so on are names that nobody gave, so that frames with other names go by position.
+        Whether x0, x1 and so on are default names, so that frames with other names are matched by position.
 
     Raises
     ------
@@ -197,7 +197,7 @@ def check_names(X: Any, expected: tuple[str, ...] | None, *, during: str = "fit"
 
 
 def check_model_names(names: Sequence[str] | None, expected: Sequence[str] | None) -> None:
-    """Refuse rows whose names are not those that a model was fitted with; None where there are none.
+    """Raise an error if rows have other names than a model was fitted with; None if there are none.
 
     Raises
     ------
@@ -212,7 +212,7 @@ def check_model_names(names: Sequence[str] | None, expected: Sequence[str] | Non
 
 
 def _goes_by_position(names: Sequence[str], expected: Sequence[str]) -> bool:
-    """Say whether variables have no names but those that we give them, and a frame names none of these."""
+    """Return whether all variables have default names, and a frame has none of these."""
     return all(map(_UNNAMED.fullmatch, expected)) and not any(map(_UNNAMED.fullmatch, names))
 
 
@@ -222,11 +222,11 @@ def take_columns(values: Any, names: Sequence[str], owner: str) -> NDArray[np.fl
     Parameters
     ----------
     values : array-like, data frame or Series
-        What has no names goes by position, and so do all frames where the variables have none but x0, x1 and so on.
+        Matched by position without column names, and if the variables have the default names x0, x1 and so on.
     names : sequence of str
-        Of the variables; a frame has to have these, in any order.
+        Names of the variables; a frame must have these, in any order.
     owner : str
-        What takes the values, for the error.
+        The name of the function in the error.
 
     Raises
     ------
@@ -249,7 +249,7 @@ def take_columns(values: Any, names: Sequence[str], owner: str) -> NDArray[np.fl
 
 
 def _differing(names: Sequence[str], expected: Sequence[str], unexpected: str, lacking: str) -> str:
-    """Return the names that should not be there, and those that should; "" if there are none."""
+    """Return the unexpected and the missing names as text; "" if there are none."""
     unseen, missing = sorted(set(names) - set(expected)), sorted(set(expected) - set(names))
     message = f"Feature names {unexpected}:\n{_listed(unseen)}" if unseen else ""
     return message + (f"Feature names {lacking}:\n{_listed(missing)}" if missing else "")

@@ -24,23 +24,23 @@ class FastHDMRWarning(UserWarning):
 
 
 class ConcurvityWarning(FastHDMRWarning):
-    """What a variable does can be written as a sum of functions of other variables, nearly: read them as one group."""
+    """Concurvity: a main effect is nearly a sum of functions of other variables. Interpret them as one group."""
 
 
 class ResidualWarning(FastHDMRWarning):
-    """The components leave over more than a tenth of the black box's variance, or no order explains enough."""
+    """The residual has more than a tenth of the variance of the black box, or no order explains enough."""
 
 
 class PairsWarning(FastHDMRWarning):
-    """Pairs of variables are left out, the weakest: there is no room for all in a joint projection."""
+    """The weakest pairs of variables are left out of a joint projection, whose size is limited."""
 
 
 class ConstantWarning(FastHDMRWarning):
-    """What is decomposed is constant, so that its indices are 0."""
+    """The output is constant, so its indices are 0."""
 
 
 class RankWarning(FastHDMRWarning, LinAlgWarning):
-    """Columns are linearly dependent, or nearly, so that components are not unique or not exact."""
+    """Columns are collinear or nearly so, and components are not unique or not exact."""
 
 
 def warn(message: str | Warning, category: type[Warning]) -> None:

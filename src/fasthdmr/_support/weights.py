@@ -13,7 +13,7 @@ from fasthdmr._support.scale import power_of_two
 
 
 def check_weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Return weights as a contiguous float64 array, or None for equal ones.
+    """Return weights as a contiguous float64 array, or None if all are equal.
 
     Very large or small ones are divided by a power of two.
 
@@ -29,7 +29,7 @@ def check_weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64] | 
     Raises
     ------
     ValueError
-        If weights are negative, not finite, all zero, no numbers, or of another number than rows.
+        If weights are negative, not finite, all zero, not numbers, or not one for each row.
 
     Examples
     --------
@@ -42,8 +42,8 @@ def check_weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64] | 
     weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if not weights.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
-    # Only ratios of weights matter, but the sums and squares of very large or small ones leave the range of numbers.
+    # Only ratios of weights matter, but sums and squares of very large or small weights overflow or underflow.
     unit = power_of_two(weights.max())
-    if unit != 1:  # below one then, so that whole numbers still mean repetitions
+    if unit != 1:  # the result is below 1, so only the given whole numbers count as repetitions
         weights = np.ldexp(weights / unit, -int(np.frexp(weights.max() / unit)[1]))
     return np.ascontiguousarray(weights)

@@ -1,4 +1,4 @@
-"""Functions whose HDMR is known in closed form: to learn from, and to test estimators with.
+"""Functions whose HDMR is known in closed form, for learning and for tests of estimators.
 
 Each is callable on rows, draws them with `sample`, and has the results of a fitted estimator: `component`,
 `components`, `subspaces`, `sensitivity`, `explained`.

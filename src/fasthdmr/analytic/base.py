@@ -1,4 +1,4 @@
-"""What all functions with a closed form share."""
+"""The base class of functions with a closed form."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PROBABILITIES = np.linspace(0, 1, 5_001)
 class AnalyticModel(ABC):
     """A function f under a law of its variables, with the components of its HDMR in closed form.
 
-    Every variable has a component, 0 or not, and of the interactions those have one that are not 0.
+    Every variable has a component, which may be 0. An interaction has one if it is not 0.
     """
 
     @property
@@ -254,12 +254,12 @@ class AnalyticModel(ABC):
 
 
 def as_count(value: Any, name: str) -> int:
-    """Return a positive integer, or say what is wrong with it in scikit-learn's words."""
+    """Return a positive integer; raise an error in scikit-learn's wording for anything else."""
     return int(check_scalar(value, name, Integral, min_val=1))
 
 
 def as_finite(value: Any, name: str) -> float:
-    """Return a finite number, or say what is wrong with it."""
+    """Return a finite number; raise an error for anything else."""
     number = float(check_scalar(value, name, Real))
     if not isfinite(number):
         raise ValueError(f"{name} must be finite, got {value!r}.")
@@ -267,7 +267,7 @@ def as_finite(value: Any, name: str) -> float:
 
 
 def as_positive(value: Any, name: str) -> float:
-    """Return a finite number above 0, or say what is wrong with it."""
+    """Return a finite number above 0; raise an error for anything else."""
     number = as_finite(value, name)
     if number <= 0:
         raise ValueError(f"{name} must be positive, got {value!r}.")
@@ -281,5 +281,5 @@ def draw(law: Any, N: int, n: int, random_state: Any) -> Floats:
 
 
 def warn_constant(model: AnalyticModel) -> None:
-    """Tell that indices are 0 because there is no variance to divide by."""
+    """Warn that the function is constant, so that its indices are 0."""
     warn(f"This {type(model).__name__} is constant: its indices are 0.", ConstantWarning)

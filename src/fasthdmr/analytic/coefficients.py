@@ -1,7 +1,7 @@
 """The coefficients b_u of multilinear functions of iid variables: f_u = b_u times the product of x_i - mu over u.
 
-Numbers are decimals of fifty digits, whose exponents have no limit that matters: with n = 10,000 variables doubles
-overflow. Where signs alternate the sums are exact, in integers.
+Numbers are decimals of fifty digits with practically unlimited exponents, since float64 overflows for n = 10,000
+variables. Sums with alternating signs are exact, in integers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Protocol
 from fasthdmr._support.subspaces import Subspace
 
 _DIGITS = 50
-_BITS = 200  # of an integer that go into a decimal: more than its digits hold
+_BITS = 200  # leading bits of an integer that are converted to a decimal: more than its fifty digits
 _UNCOUNTED = 10**18
 _MAX_SUBSETS = 10_000_000
 
@@ -30,7 +30,7 @@ def decimals() -> Iterator[None]:
 
 
 class Coefficients(Protocol):
-    """What a multilinear function has to know about its b_u. Decimals are to be used inside `decimals`."""
+    """Protocol of the coefficients b_u of a multilinear function. Use decimals inside `decimals`."""
 
     n: int
     order: int
@@ -62,7 +62,7 @@ class Coefficients(Protocol):
 
 
 class ByOrder:
-    """Coefficients that depend on the order alone.
+    """Coefficients that depend on the order only.
 
     Parameters
     ----------
@@ -121,13 +121,13 @@ class ByOrder:
 
 
 class BySubspace:
-    """Coefficients given one by one.
+    """Coefficients given for each subspace.
 
     Parameters
     ----------
     n : int
     values : mapping of tuple of int to Decimal
-        Without zeros; the constant is ().
+        Without zeros; () is the constant.
     """
 
     def __init__(self, n: int, values: Mapping[Subspace, Decimal]) -> None:

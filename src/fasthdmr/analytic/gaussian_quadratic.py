@@ -171,7 +171,7 @@ class GaussianQuadratic(AnalyticModel):
 
     @cached_property
     def _Q(self) -> Floats:
-        """The quadratic ones."""
+        """The quadratic coefficients in z."""
         return self.quadratic * self._sd * self._sd[:, None]
 
     @cached_property
@@ -181,7 +181,7 @@ class GaussianQuadratic(AnalyticModel):
 
     @cached_property
     def _shrinkage(self) -> Floats:
-        """The a: what the squares of two variables take of their product."""
+        """The coefficients a of the projection of z_i z_j on z_i² and z_j²: r / (1 + r²)."""
         return self._correlation / (1 + self._correlation**2)
 
     @cached_property

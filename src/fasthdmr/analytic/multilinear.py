@@ -20,14 +20,14 @@ from fasthdmr.analytic.base import AnalyticModel, draw, warn_constant
 from fasthdmr.analytic.coefficients import Coefficients, decimals
 
 _MAX_SUBSPACES = 100_000
-_AGREEMENT = 1e-9  # of a law's moments with those of the model: what quadrature in SciPy's laws may lose
+_AGREEMENT = 1e-9  # relative tolerance of a law's moments: the error of quadrature in SciPy
 
 
 class MultilinearModel(AnalyticModel):
     """Base of functions with f_u = b_u times the product of x_i - mu over u.
 
-    Sums over an order, over a variable, and single components are there for any n; lists of all subspaces only where
-    they are few.
+    Sums over an order, sums over a variable and single components are available for any n; lists of all subspaces only
+    if there are few.
     """
 
     n: int
@@ -232,7 +232,7 @@ class MultilinearModel(AnalyticModel):
             return float(self._coefficients.of(subspace) ** 2 * Decimal(self.sigma) ** (2 * len(subspace)))
 
     def _derivative(self, subspace: Subspace, rows: Floats) -> Floats:
-        # Linear in each variable by itself: a difference quotient of any step is the derivative.
+        # f is linear in each variable: a difference quotient with any step is the derivative.
         total: Floats = np.zeros(len(rows))
         for ends in product((1.0, 0.0), repeat=len(subspace)):
             moved = rows.copy()

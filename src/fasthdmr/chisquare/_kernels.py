@@ -1,11 +1,11 @@
 """The counting kernels: the only code that imports Numba. Compiled in memory when first used, never cached on disk.
 
-A draw takes a random number r of 64 bits, or half of one. The product r * k, cut to 64 bits, says two things: its high
-half is a row of the alias table, its low half is compared with the row's threshold. A row is a threshold and an alias
-of 32 bits each, read at once.
+A draw uses a random number r of 64 bits, or half of one. The high half of the product r * k, truncated to 64 bits, is a
+row of the alias table; its low half is compared with the threshold of the row. A row is a threshold and an alias of 32
+bits each, loaded together.
 
-LANES generators of the family xoshiro256++ run side by side. The compiler makes vector code of the generators; the
-look-ups do not depend on one another, so their latencies overlap.
+LANES generators of the family xoshiro256++ run side by side. The compiler vectorises the generators; the
+look-ups are independent, so their latencies overlap.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def alias_table(p: NDArray[np.float64]) -> NDArray[np.uint64]:
     k = len(p)
     share = p * k
     table = np.empty(k, np.uint64)
-    # Rows below their share grow from the left, rows above from the right; they meet in between.
+    # Rows with a probability below 1/k are stacked from the left, those above from the right.
     stack = np.empty(k, np.int64)
     n_small, first_large = 0, k
     for row in range(k):
@@ -79,7 +79,7 @@ def _draw(
     k: int,
     drawn: NDArray[np.uint32],
 ) -> None:
-    """Fill `drawn` with categories, one a number or one a half; without a table they are uniform."""
+    """Fill `drawn` with categories, one for each number or each half of one; without a table they are uniform."""
     _next_numbers(state, numbers)
     rows = _U(k)
     for i in range(len(drawn)):
@@ -111,8 +111,8 @@ def simulate_dense(
 ) -> None:
     """Fill sums (runs, 2) with sum N w and sum N^2 w, w = 1/p or 1; every run ends with a pass over all counts.
 
-    It goes on where it stopped: in a run, with so many draws left, at a place in `drawn`; and stops after about `most`
-    draws, since Python hears no signal before that.
+    It resumes where it stopped: in a run, with a number of draws left, at an index of `drawn`. It returns after about
+    `most` draws, since Python handles no signal before that.
     """
     run, left, place = at
     while run < len(sums) and most > 0:
@@ -121,7 +121,7 @@ def simulate_dense(
                 _draw(state, numbers, halves, table, len(counts), drawn)
                 place = 0
             end = min(len(drawn), place + left)
-            for c in drawn[place:end]:  # an index of our own would be checked for being negative
+            for c in drawn[place:end]:  # an explicit index would be checked for negative values
                 counts[c] += 1
             most -= end - place
             left -= end - place
@@ -148,7 +148,7 @@ def _squares(counts: NDArray[Any]) -> Any:
 
 @njit(nogil=True)
 def _weighted(counts: NDArray[Any], inverse: NDArray[np.float64]) -> tuple[float, float]:
-    """Return sum N w and sum N^2 w: four sums of each, because one would wait for its own last addition."""
+    """Return sum N w and sum N^2 w, with four partial sums of each to hide the latency of additions."""
     s0 = s1 = s2 = s3 = q0 = q1 = q2 = q3 = 0.0
     whole = len(counts) // 4 * 4
     for c in range(0, whole, 4):
@@ -179,7 +179,7 @@ def simulate_sparse(
     most: int,
     touched: NDArray[np.uint32],
 ) -> None:
-    """Do the same with sums made as draws come, and only the counts that were touched set back: nothing of size k."""
+    """Do the same with running sums, and reset only the counts that were incremented: no work of size k."""
     run, left, place = at
     while run < len(sums) and most > 0:
         total, squares = (0.0, 0.0) if left == n else (sums[run, 0], sums[run, 1])
@@ -212,12 +212,12 @@ def simulate_occupancy(
 ) -> None:
     """Do the same for uniform p without counts of categories: only how many of them have each count matters.
 
-    Counts of independent Poisson laws of mean n / k are a uniform sample of as many draws as they add up to: it is made
-    one of n draws by draws into random categories, or by taking random draws back. hazard[c] is the probability that a
-    count of c or more is c; its last entry is 1.
+    Independent Poisson counts of mean n / k are a uniform sample, given their sum. The sum is corrected to n by adding
+    draws in random categories, or by removing random draws. hazard[c] is the probability that a count is c, given that
+    it is at least c; its last entry is 1.
     """
     top = len(hazard)
-    having = np.empty(top + 1, np.int64)  # categories with each count; the last place is for draws that are added
+    having = np.empty(top + 1, np.int64)  # number of categories with each count; the last entry is room for added draws
     for run in range(len(sums)):
         rest, drawn = k, 0
         having[:] = 0

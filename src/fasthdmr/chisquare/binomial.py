@@ -23,17 +23,17 @@ def binomial_pvalues(observed: Observed) -> tuple[float, float]:
     tuple of float
     """
     assert observed.p is not None
-    n, p = observed.n, float(observed.p.min())  # of the rarer one: 1 - p may be rounded to 1
+    n, p = observed.n, float(observed.p.min())  # the smaller one: 1 - p may be rounded to 1
     occurred = observed.counts[observed.probabilities == p]
     count = float(occurred[0]) if len(occurred) else 0.0
-    # Distances that differ by less are the same but for the rounding of p. Were it more, in samples so large that one
-    # outcome has no weight, outcomes of a rare category would be taken for the same.
+    # Distances that differ by less are equal up to the rounding of p. With a larger tolerance, distinct outcomes of a
+    # rare category would count as equal in very large samples.
     tie = observed.tolerance * min(4 * n * observed.tolerance, 16)
     return _two_sided(count, n * p, tie, n, p), _two_sided(count, (n - 1) * p + 0.5, tie, n, p)
 
 
 def _two_sided(count: float, centre: float, tie: float, n: int, p: float) -> float:
-    """Return the probability of a count that is as far from the centre, or farther: two tails."""
+    """Return the two-sided probability of a count at least as far from the centre."""
     mirrored = 2 * centre - count
     low, high = (count, np.ceil(mirrored - tie)) if count <= centre else (np.floor(mirrored + tie), count)
     if high <= low + 1:

@@ -1,4 +1,4 @@
-"""The compensated Poisson integral: the law of hdmr where few draws are alike."""
+"""The compensated Poisson integral: the law of hdmr if few draws fall in the same category."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-_POINTS = 1 << 16  # of the lattice
-_NODES = 4096  # of a power law
-_FEW_PAIRS = 1e-4  # together, of categories that are left out; and as a share of all pairs
+_POINTS = 1 << 16  # number of lattice points
+_NODES = 4096  # nodes of the quadrature over a power law
+_FEW_PAIRS = 1e-4  # largest expected number of pairs in the categories left out, and its largest fraction of all pairs
 _SHARE_OF_PAIRS = 1e-3
-_LARGEST_EXPONENT = 600.0  # that exp takes, with room for rates
-_REACH = 40  # standard deviations, and largest jumps, that the lattice reaches beyond the statistic
+_LARGEST_EXPONENT = 600.0  # largest argument of exp, with room for rates
+_REACH = 40  # range of the lattice beyond the statistic, in standard deviations and in largest jumps
 
 
 def is_negligible(p: NDArray[np.float64], n: int) -> NDArray[np.bool_]:
-    """Say which categories are so rare that two draws of any of them are not to be expected.
+    """Return which categories are so rare that two draws in the same one are not expected.
 
     Parameters
     ----------
@@ -43,11 +43,11 @@ def is_negligible(p: NDArray[np.float64], n: int) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class CompoundPoisson:
-    """Jumps 2 / (n p_c), each a Poisson number of times, of mean rate_c = n (n - 1) p_c^2 / 2: pairs of draws alike.
+    """A compound Poisson law: pairs of draws in category c add jumps 2 / (n p_c) at rate_c = n (n - 1) p_c^2 / 2.
 
     The statistic is the sum of the jumps less its mean, n - 1, plus k - 1. With p_c = (1 - alpha) t^-alpha / k and
     t = c / k it tends to the integral of J(t) [N(dt) - r(t) dt] as k grows. Its characteristic function is inverted by
-    a Fourier transform on a lattice, where a jump between two points is shared by both such that its mean stays.
+    a Fourier transform on a lattice; a jump between two points is split between both, which preserves its mean.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class CompoundPoisson:
         Parameters
         ----------
         p : ndarray
-            Of the categories that are not negligible.
+            Probabilities of the categories that are not negligible.
         k : int
             The number of all categories.
         n : int
@@ -84,7 +84,7 @@ class CompoundPoisson:
 
     @classmethod
     def of_power_law(cls, k: int, alpha: float, n: int) -> CompoundPoisson:
-        """Return the law of n draws from a power law, with nothing of size k.
+        """Return the law of n draws from a power law, without arrays of size k.
 
         Parameters
         ----------
@@ -98,17 +98,17 @@ class CompoundPoisson:
         CompoundPoisson
         """
         u = (np.arange(_NODES) + 0.5) / _NODES
-        t, dt = u**3, 3 * u**2 / _NODES  # denser near 0, where the rates rise
+        t, dt = u**3, 3 * u**2 / _NODES  # denser near 0, where the rates increase
         p = (1 - alpha) * t**-alpha / k
         variance = 2 * (n - 1) * (k - 1) / n
         jumps, rates = 2 / (n * p), n * (n - 1) / 2 * p**2 * k * dt
         return cls(jumps, rates * (variance / (rates @ jumps**2)), k - 1.0, variance**0.5)
 
     def roughness(self) -> float:
-        """Return how far from even the tail is where it is 0.05 and 0.01, within what the lattice blurs: a share of it.
+        """Return the relative deviation of the tail from a line near 0.05 and 0.01, within the lattice's resolution.
 
-        Where p is nearly uniform, or has few values, sums of few jumps stand out, and the tail falls in steps. The
-        statistic is always at a step, and the lattice does not tell on which side of it.
+        If p is nearly uniform or has few distinct values, sums of few jumps have large probabilities, and the tail has
+        steps. The statistic lies at a step, and the lattice does not resolve on which side.
 
         Returns
         -------
@@ -129,7 +129,7 @@ class CompoundPoisson:
         return found
 
     def standard_error(self, pvalue: float) -> float | None:
-        """Return None: nothing is simulated.
+        """Return None: the law is not simulated.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class CompoundPoisson:
         return None
 
     def sf(self, statistic: float) -> float:
-        """Return the probability of the statistic or more, with a small relative error however small it is.
+        """Return the upper tail probability, with a small relative error also for tiny probabilities.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class CompoundPoisson:
         if total <= 0:
             return 1.0
         reach = _REACH * (self.sd + self.jumps.max())
-        if total > _POINTS * reach:  # far below the smallest number
+        if total > _POINTS * reach:  # far below the smallest float64
             return 0.0
         step = (total + reach) / _POINTS
         rates = self._on_lattice(step)
@@ -164,7 +164,7 @@ class CompoundPoisson:
         first = round(total / step)
         if first == 0:
             return 1.0
-        # Tilted by exp(tilt * x), the law has the statistic as its mean, where the transform's rounding is small.
+        # Exponential tilting by exp(tilt * x) moves the mean to the statistic, where rounding is small.
         occurring = np.flatnonzero(rates)
         tilt = _saddle_point(x[occurring], rates[occurring], x[first])
         tilted = np.zeros(_POINTS)
@@ -187,7 +187,7 @@ class CompoundPoisson:
 
 
 def _saddle_point(x: NDArray[np.float64], rates: NDArray[np.float64], mean: float) -> float:
-    """Return the tilt that gives the law this mean; 0 where its own is larger."""
+    """Return the exponential tilt that gives the law this mean; 0 if its own mean is larger."""
 
     def excess(tilt: float) -> float:
         return float(np.log(x @ (rates * np.exp(tilt * x)) / mean))

@@ -12,7 +12,7 @@ from fasthdmr.chisquare.probabilities import check_positive, check_probabilities
 
 @dataclass(frozen=True)
 class Inverse:
-    """How 1/p is distributed over the categories: all that the moments depend on, besides n.
+    """Moments of 1/p over the categories: with n, they determine the moments of the statistics.
 
     Attributes
     ----------
@@ -36,12 +36,12 @@ class Inverse:
 
 
 def inverse_of(p: Any) -> Inverse:
-    """Return how 1/p is distributed.
+    """Return the moments of 1/p.
 
     Parameters
     ----------
     p : ndarray of shape (k,)
-        Checked; categories of probability 0 do not exist.
+        Checked; categories of probability 0 are left out.
 
     Returns
     -------
@@ -51,8 +51,8 @@ def inverse_of(p: Any) -> Inverse:
     k = len(p)
     if is_uniform(p):
         return Inverse(k, float(k) ** 2, 0.0, 0.0)
-    # Centred before it is squared: sum(1/p) - k^2 would lose the digits that a nearly uniform p needs.
-    with np.errstate(over="ignore"):  # where p is below 1e-154; an infinite moment is no law's
+    # Centred before squaring: sum(1/p) - k^2 suffers from cancellation for nearly uniform p.
+    with np.errstate(over="ignore"):  # for p below 1e-154; no law has an infinite moment
         centred = 1 / p - k
         squared = p * centred * centred
         return Inverse(k, float((1 / p).sum()), float(squared.sum()), float(squared @ centred))

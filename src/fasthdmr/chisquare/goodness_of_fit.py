@@ -1,4 +1,4 @@
-"""The test: both statistics, and for each a p-value from the law that holds."""
+"""The test: both statistics, each with a p-value from the most accurate law."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fasthdmr.chisquare.laws import TOLERANCE, Constant, Law, Simulated, law_of_
 from fasthdmr.chisquare.observations import Observed, observe
 from fasthdmr.chisquare.simulation import cost_of_run, rounding, simulate
 
-# Runs of a simulated law: p-values of 0.01 within 3 % of themselves; fewer where a run takes long.
+# Runs of a simulation: standard error of 3 % for p-values of 0.01; fewer runs if each takes long.
 _MOST_RUNS, _LEAST_RUNS, _DRAWS = 99_999, 999, 2_000_000_000
 
 
@@ -29,7 +29,7 @@ class ChiSquareResult:
     statistic, pvalue : float
         Pearson's chi2.
     statistic_hdmr, pvalue_hdmr : float
-        The HDMR statistic: chi2 without its noise of first order.
+        The HDMR statistic: chi2 without its components of first order.
     n, k : int
         Observations, and categories with p > 0.
     regime : float
@@ -67,9 +67,9 @@ def test(
 ) -> ChiSquareResult:
     """Test whether observations come from p, by Pearson's statistic and by the HDMR statistic.
 
-    Large values speak against p. With two categories p-values are exact: the count of one is binomial. With more, each
-    comes from the law that is nearest to the statistic's own at this n and k; if none is within 5 % of the p-values
-    0.05 and 0.01 (estimated from exact moments), it is simulated.
+    Large values speak against p. With two categories p-values are exact: the count of one is binomial. With more, a
+    p-value comes from the asymptotic law with the smallest error at this n and k, estimated from exact moments. If that
+    error is above 5 % at the p-values 0.05 and 0.01, the law is simulated.
 
     Parameters
     ----------
@@ -78,10 +78,10 @@ def test(
         Series is matched by its index where p has names or is callable, else by position. With ``samples=True`` the
         draws themselves: names of categories, or positions in p.
     p : array-like of shape (k,), Series, mapping, or callable
-        Probabilities. A callable gives p(category) for categories that occurred; nothing of size k is made then, so
-        nothing can be simulated. If p is not uniform, laws that need more than `k` and `inverse_sum` are those of
-        the power law that has the same. Categories of probability 0 do not count; if one occurs, both statistics are
-        infinite.
+        Probabilities. A callable gives p(category) for categories that occurred; arrays of size k are avoided then, so
+        simulation is not possible. If p is not uniform, laws that need more than `k` and `inverse_sum` are those of
+        the power law with the same values. Categories of probability 0 do not count; if one occurs, both statistics
+        are infinite.
     samples : bool
         Whether `counts` are draws.
     k : int, with a callable p
@@ -89,9 +89,9 @@ def test(
     inverse_sum : float, with a callable p
         The sum of 1/p over all categories.
     method : {"auto", "simulation"}
-        "simulation" is the arbiter where a law is doubted.
+        "simulation" replaces the asymptotic laws, for example to check them.
     random_state : None, int, RandomState, Generator or SeedSequence
-        Of the simulation.
+        What determines the random numbers of the simulation.
     n_jobs : int or None
         Threads of the simulation; the result does not depend on them.
 
@@ -144,12 +144,12 @@ def statistics(observed: Observed) -> tuple[float, float]:
     """
     n, N = observed.n, observed.counts
     expected = n * observed.probabilities
-    with np.errstate(over="ignore", invalid="ignore"):  # what is above the largest number is infinite
+    with np.errstate(over="ignore", invalid="ignore"):  # overflow gives infinity
         squares = (N - expected) ** 2 / expected
         chi2 = float(squares.sum()) + n * observed.unseen
         if observed.inverse.is_uniform:  # sum f_i = S / n - k = 0, without rounding
             return chi2, chi2
-        # A rare category that occurred once is 1/(n p) in chi2 and in S / n: their difference would be its rounding.
+        # A rare category that occurred once adds 1/(n p) to chi2 and to S / n, which would cancel.
         pairs = N * (N - 1) / expected + expected - 2 * N
         own = np.where(2 * expected < N, pairs, squares - N / expected)
     return chi2, float(own.sum()) + n * observed.unseen + observed.inverse.k
@@ -171,7 +171,7 @@ def null_laws(
     n : int
     inverse : Inverse
     p : ndarray of shape (k,) or None
-        All positive; None if it is not known.
+        All positive; None if unknown.
     method, random_state, n_jobs
         As for `test`.
 

@@ -1,8 +1,8 @@
-"""Laws of a statistic under the null hypothesis: their upper tails, and how far each can be trusted.
+"""Laws of a statistic under the null hypothesis: their upper tails, and estimates of their errors.
 
 As n grows with lambda = n / sqrt(k), a fixed k leads to chi2 with k - 1 degrees of freedom, k and lambda to infinity to
 a Gaussian, lambda to a finite limit to a Poisson law (uniform p), or to a compensated Poisson integral (hdmr, any p).
-Which one is near enough at a finite n is told by its error, estimated from the exact moments.
+The error of each at finite n is estimated from the exact moments.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from scipy import special
 from fasthdmr.chisquare.compound import CompoundPoisson, is_negligible
 from fasthdmr.chisquare.exact_moments import Inverse, Moments, moments_of
 
-# A law is near enough where its p-values at 0.05 and 0.01 are off by at most this share of them.
+# Largest accepted relative error of a law at the p-values 0.05 and 0.01.
 TOLERANCE = 0.05
-_POINTS = ((1.6449, 2.0627), (2.3263, 2.6652))  # of the Gaussian: where its tail is 0.05, 0.01; density over tail
+# Quantiles of the Gaussian at upper tails 0.05 and 0.01, and density over tail there.
+_POINTS = ((1.6449, 2.0627), (2.3263, 2.6652))
 
-_LARGEST_EXPONENT = 0.999  # of a power law that stands for p
+_LARGEST_EXPONENT = 0.999  # largest exponent of a power law that replaces p
 
 
 class Law(Protocol):
@@ -31,13 +32,13 @@ class Law(Protocol):
 
     @property
     def name(self) -> str:
-        """What `ChiSquareResult.method` says."""
+        """The text of `ChiSquareResult.method`."""
 
     def sf(self, statistic: float) -> float:
         """Return the probability of the statistic or more."""
 
     def standard_error(self, pvalue: float) -> float | None:
-        """Return the standard error of a p-value that is simulated."""
+        """Return the standard error of a p-value if it is simulated, else None."""
 
 
 class _Exact:
@@ -50,7 +51,7 @@ class _Exact:
 
 @dataclass(frozen=True)
 class Constant(_Exact):
-    """A statistic that has one value only: n = 1 or k = 1."""
+    """The law of a constant statistic: n = 1 or k = 1."""
 
     name: str = "constant"
 
@@ -61,7 +62,7 @@ class Constant(_Exact):
 
 @dataclass(frozen=True)
 class ChiSquared(_Exact):
-    """The law of k fixed, n to infinity."""
+    """The limit of n to infinity at fixed k."""
 
     df: int
     name: str = "chi2(k - 1)"
@@ -73,7 +74,7 @@ class ChiSquared(_Exact):
 
 @dataclass(frozen=True)
 class Gaussian(_Exact):
-    """The law of k and lambda to infinity, with the exact mean and variance."""
+    """The limit of k and lambda to infinity, with the exact mean and variance."""
 
     mean: float
     sd: float
@@ -86,7 +87,7 @@ class Gaussian(_Exact):
 
 @dataclass(frozen=True)
 class PoissonPairs(_Exact):
-    """The law of lambda fixed, p uniform: of the n (n - 1) / 2 pairs of draws a Poisson number are alike.
+    """The limit of fixed lambda for uniform p: the number of pairs of equal draws is Poisson distributed.
 
     Its mean is the exact n (n - 1) / 2k, whose limit is lambda^2 / 2.
     """
@@ -103,9 +104,9 @@ class PoissonPairs(_Exact):
 
 @dataclass(frozen=True)
 class Simulated:
-    """The law of a simulation: values in rising order.
+    """The empirical law of a simulation: values in ascending order.
 
-    Values that differ by their rounding only, `absolute` and `relative`, are the same.
+    Values that differ by less than the rounding errors `absolute` and `relative` are equal.
     """
 
     values: NDArray[np.float64]
@@ -114,11 +115,11 @@ class Simulated:
 
     @property
     def name(self) -> str:
-        """Say that it is simulated, and by how many runs."""
+        """Return the text of the method, with the number of runs."""
         return f"simulation ({len(self.values)} runs)"
 
     def sf(self, statistic: float) -> float:
-        """Count the observed sample as one of the runs: a p-value of 0 cannot be claimed by simulation."""
+        """Return the p-value; the observed sample counts as one of the runs, so that it is not 0."""
         slack = self.absolute + self.relative * abs(statistic)
         below = int(np.searchsorted(self.values, statistic - slack))
         return (1 + len(self.values) - below) / (1 + len(self.values))
@@ -139,10 +140,10 @@ class Candidate:
 def _candidate(
     law: Law, sd: float, skewness: float, exact_sd: float, exact_third: float, step: float = 0.0, order: float = 0.0
 ) -> Candidate:
-    """Estimate the error of a law from its moments by the first terms of Edgeworth's expansion.
+    """Estimate the error of a law from its moments by the first terms of an Edgeworth expansion.
 
-    `step` is the distance of the values that the statistic has, which a continuous law ignores: half of it is lost.
-    `order` is that of the first term that is not computed.
+    `step` is the spacing of the values of the statistic; a continuous law neglects half of it. `order` is that of the
+    first term that is not computed.
     """
     exact_skewness = exact_third / exact_sd / exact_sd / exact_sd  # the cube may overflow
     scale, skew = abs(math.log(sd) - math.log(exact_sd)), abs(skewness - exact_skewness)
@@ -152,7 +153,7 @@ def _candidate(
 
 
 def _continuous(moments: Moments, variance: float, third: float, step: float = 0.0) -> list[Candidate]:
-    """Return what holds for many observations: chi2 and the Gaussian."""
+    """Return the laws for many observations: chi2 and the Gaussian."""
     df, sd, order = moments.k - 1, math.sqrt(variance), 1 / moments.n
     return [
         _candidate(ChiSquared(df), math.sqrt(2 * df), math.sqrt(8 / df), sd, third, step, order),
@@ -161,14 +162,14 @@ def _continuous(moments: Moments, variance: float, third: float, step: float = 0
 
 
 def law_of_hdmr(moments: Moments, inverse: Inverse, p: NDArray[np.float64] | None) -> Candidate:
-    """Return the law that is nearest to hdmr.
+    """Return the law with the smallest error for hdmr.
 
     Parameters
     ----------
     moments : Moments
     inverse : Inverse
     p : ndarray of shape (k,) or None
-        All positive. None: only sums over 1/p are known; the power law that has the same stands for p.
+        All positive. None: only sums over 1/p are known; p is replaced by the power law with the same sums.
 
     Returns
     -------
@@ -186,15 +187,15 @@ def law_of_hdmr(moments: Moments, inverse: Inverse, p: NDArray[np.float64] | Non
         return _nearest(candidates)
     continuous = _continuous(moments, variance, third)
     nearest = _nearest([*continuous, *_compound(inverse, n, p)])
-    if isinstance(nearest.law, CompoundPoisson):  # its roughness takes as long as all the rest
+    if isinstance(nearest.law, CompoundPoisson):  # computing its roughness takes as long as all else
         nearest = _nearest([*continuous, Candidate(nearest.law, nearest.error + nearest.law.roughness())])
     return nearest
 
 
 def _compound(inverse: Inverse, n: int, p: NDArray[np.float64] | None) -> list[Candidate]:
-    """Return the compensated Poisson integral, where there is one: nothing varies if all categories but one are rare.
+    """Return the compensated Poisson integral; None if it is constant, since all categories but one are rare.
 
-    Categories so rare that two draws of one are not to be expected have no say in the tail, but would rule the moments.
+    Categories so rare that two draws in one are not expected do not affect the tail, but would dominate the moments.
     """
     if p is None:
         law, k, total = (
@@ -213,7 +214,7 @@ def _compound(inverse: Inverse, n: int, p: NDArray[np.float64] | None) -> list[C
 
 
 def law_of_chi2(moments: Moments) -> Candidate:
-    """Return the law that is nearest to chi2 where p is not uniform (else chi2 and hdmr are the same).
+    """Return the law with the smallest error for chi2 if p is not uniform (else chi2 and hdmr are equal).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What may be observed: counts of all categories, of those that occurred, or the draws themselves."""
+"""Forms of observations: counts of all categories, of those that occurred, or the draws themselves."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from fasthdmr.chisquare.probabilities import (
     sum_tolerance,
 )
 
-# Sums of 1/p that differ from k^2 by less are those of a uniform p.
+# Relative difference of the sum of 1/p from k^2 below which p is uniform.
 _UNIFORM_SUM = 1e-9
 
 
 @dataclass(frozen=True)
 class Observed:
-    """The categories that occurred, and what is known of the others.
+    """The categories that occurred, and the known properties of the others.
 
     Attributes
     ----------
     counts, probabilities : ndarray
-        Of the categories that occurred.
+        Counts and probabilities of the categories that occurred.
     unseen : float
         The probability of all the others together.
     inverse : Inverse
     p : ndarray of shape (k,) or None
         All positive probabilities, where they were given.
     tolerance : float
-        The square root of the rounding of the type that p was given in.
+        The square root of the machine epsilon of the dtype of p.
     """
 
     counts: NDArray[np.float64]
@@ -59,7 +59,7 @@ class Observed:
 
 
 def observe(counts: Any, p: Any, *, samples: bool, k: int | None, inverse_sum: float | None) -> Observed:
-    """Return the observations in one form.
+    """Return the observations in a common form.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def observe(counts: Any, p: Any, *, samples: bool, k: int | None, inverse_sum: f
     Raises
     ------
     ValueError, TypeError
-        If they do not fit together.
+        If the arguments are inconsistent.
     """
     if callable(p):
         return _of_callable(counts, p, samples=samples, k=k, inverse_sum=inverse_sum)
@@ -106,7 +106,7 @@ def _is_series(values: Any) -> bool:
 
 
 def _names(p: Any) -> list[Any] | None:
-    """Return the categories' names where p has them."""
+    """Return the names of the categories if p has them."""
     if isinstance(p, Mapping):
         return list(p)
     if _is_series(p):
@@ -118,12 +118,12 @@ def _names(p: Any) -> list[Any] | None:
 
 
 def _whole(values: Any, what: str) -> NDArray[np.float64]:
-    """Return counts as float64, in which sums and squares do not wrap around."""
+    """Return counts as float64, so that sums and squares do not overflow as integers would."""
     array = check_numbers(values, f"{what} must be whole numbers")
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"{what} must be one-dimensional and not empty, got shape {array.shape}.")
     try:
-        with np.errstate(over="ignore"):  # what overflows is infinite
+        with np.errstate(over="ignore"):  # overflow gives infinity
             numbers = array.astype(np.float64)
     except OverflowError as error:
         raise ValueError(f"{what} must be at most 2^63: {error}.") from error
@@ -182,7 +182,7 @@ def _dense(counts: Any, names: list[Any] | None, k: int, *, samples: bool) -> ND
 def _of_callable(
     counts: Any, p: Callable[[Any], float], *, samples: bool, k: int | None, inverse_sum: float | None
 ) -> Observed:
-    """Return observations of categories of which p(category) is known one by one: nothing has size k."""
+    """Return observations if p is a callable; no array has size k."""
     if k is None or inverse_sum is None:
         raise ValueError("A callable p needs k, the number of categories, and inverse_sum, the sum of 1/p over them.")
     k = check_positive(k, "k")
@@ -216,10 +216,10 @@ def _of_callable(
 def _check_inverse_sum(
     inverse_sum: float, positive: NDArray[np.float64], others: int, unseen: float, tolerance: float
 ) -> None:
-    """Refuse what no `others` categories, of probability `unseen` together, can add up to."""
+    """Raise an error if no `others` categories with total probability `unseen` can have this sum of 1/p."""
     with np.errstate(over="ignore"):
         known = float((1 / positive).sum())
-    # Cauchy and Schwarz: equal where p is uniform on the others.
+    # The Cauchy-Schwarz inequality, with equality if p is uniform on the others.
     least = known + others**2 / (unseen + tolerance)
     most = known if others == 0 else np.inf
     if not least * (1 - tolerance) <= inverse_sum <= most * (1 + tolerance) or np.isinf(inverse_sum):
@@ -228,12 +228,12 @@ def _check_inverse_sum(
 
 
 def _other_of_two(p: float, inverse_sum: float) -> float:
-    """Return the probability of the other category, without the rounding of 1 - p where it is small."""
+    """Return the probability of the other category, without the rounding error of 1 - p if it is small."""
     return 1 - p if p <= 0.5 else 1 / (inverse_sum - 1 / p)
 
 
 def _inverse_of_sums(k: int, total: float) -> Inverse:
-    """Return how 1/p is distributed; the third moment is that of the power law with the same sum of 1/p."""
+    """Return the moments of 1/p; the third is that of the power law with the same sum of 1/p."""
     variance = total - float(k) ** 2
     if variance <= _UNIFORM_SUM * total:
         return Inverse(k, float(k) ** 2, 0.0, 0.0)

@@ -1,4 +1,4 @@
-"""Probabilities of categories: the power law, and what is accepted as p."""
+"""Probabilities of categories: the power law, and checks of p."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_DRAWS = 1 << 63
-"""The largest sample: of more, double precision holds too little of a count's deviation from n p."""
-# Of probabilities from each other: rounding of one division.
+"""The largest sample size: above it, float64 does not resolve the deviation of a count from n p."""
+# Relative difference of equal probabilities: rounding of one division.
 UNIFORM_TOLERANCE = 1e-14
 
 
@@ -49,9 +49,9 @@ def check_positive(value: Any, name: str, most: int | None = None) -> int:
     ----------
     value : int
     name : str
-        For the error.
+        The name in the error.
     most : int or None
-        The largest that is taken.
+        The largest accepted value.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def check_positive(value: Any, name: str, most: int | None = None) -> int:
     Raises
     ------
     TypeError, ValueError
-        If it is no integer, not positive, or above the largest.
+        If it is not an integer, not positive, or above the largest.
     """
     if not isinstance(value, Integral) or value is True or value is False:
         raise TypeError(f"{name} must be an integer, got {value!r}.")
@@ -73,13 +73,13 @@ def check_positive(value: Any, name: str, most: int | None = None) -> int:
 
 
 def check_numbers(values: Any, rule: str) -> NDArray[Any]:
-    """Return real numbers as an array of their own type.
+    """Return real numbers as an array of their own dtype.
 
     Parameters
     ----------
     values : array-like
     rule : str
-        What they must be, for the error: "p must be numbers".
+        The rule in the error, such as "p must be numbers".
 
     Returns
     -------
@@ -88,7 +88,7 @@ def check_numbers(values: Any, rule: str) -> NDArray[Any]:
     Raises
     ------
     ValueError
-        If some are masked, or no real numbers: text, dates, complex.
+        If some are masked, or not real numbers: text, dates, complex numbers.
     """
     if np.ma.is_masked(values):
         raise ValueError(f"{rule}, but some are masked. Fill them with what they are, or leave them out.")
@@ -103,7 +103,7 @@ def check_numbers(values: Any, rule: str) -> NDArray[Any]:
 
 
 def sum_tolerance(p: NDArray[Any]) -> float:
-    """Return by how much p may miss a sum of 1: the square root of the rounding of its type, as for NumPy's `choice`.
+    """Return the tolerance of the sum of p: the square root of its machine epsilon, as for NumPy's `choice`.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def check_probabilities(p: Any) -> NDArray[np.float64]:
         If p is not one-dimensional, empty, has masked, NaN, infinite or negative values, or does not sum to 1.
     """
     given = check_numbers(p, "p must be numbers")
-    with np.errstate(over="ignore"):  # what overflows is infinite
+    with np.errstate(over="ignore"):  # overflow gives infinity
         checked = given.astype(np.float64)
         total = checked.sum()
     if checked.ndim != 1 or checked.size == 0:
@@ -154,7 +154,7 @@ def check_probabilities(p: Any) -> NDArray[np.float64]:
 
 
 def is_uniform(p: NDArray[np.float64]) -> bool:
-    """Say whether all probabilities are the same up to rounding.
+    """Return whether all probabilities are equal up to rounding.
 
     Parameters
     ----------

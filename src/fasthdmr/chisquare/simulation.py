@@ -1,4 +1,4 @@
-"""Both statistics of many samples, drawn by the method that costs less."""
+"""Simulation of both statistics, with the cheapest of several methods of sampling."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ from fasthdmr._support.progress import progress
 from fasthdmr._support.threads import n_threads
 from fasthdmr.chisquare.probabilities import MOST_DRAWS, check_positive, check_probabilities, is_uniform
 
-# Runs are cut into chunks by n and k alone, one random stream each, so that results do not depend on threads.
+# Chunks of runs depend on n and k only and have a random stream each, so results do not depend on threads.
 _CHUNK_DRAWS = 1 << 21
 _CHUNK_CELLS = 1 << 18
 _CHUNK_OCCUPANCIES = 1 << 11
 _CHUNK_RUNS = 1 << 16
-# A call takes about so many draws, or additions to a sample of Poisson counts: a tenth of a second or so.
+# Draws, or corrections of Poisson counts, of one call of a kernel: about a tenth of a second.
 _CALL_DRAWS = 1 << 22
 _CALL_CORRECTIONS = 1 << 24
-# A binomial costs as much as so many draws from the alias table: NumPy's takes 70 to 80 ns there, a draw 1.2 ns.
+# Cost of a binomial in draws from the alias table: 70 to 80 ns in NumPy, against 1.2 ns for a draw.
 _DRAWS_PER_BINOMIAL = 64
-# NumPy's binomials square deviations in 64 bits, which wrap around at 6 standard deviations of 2^60 draws: above this,
-# here 24 of them, a sample is made of several.
+# NumPy's binomials square deviations in 64-bit integers, which overflow at 6 standard deviations of 2^60 draws. Larger
+# samples are sums of samples of at most this size, for which 24 standard deviations are possible.
 _MOST_OF_BINOMIAL = 1 << 56
-# So much costs a draw that is added to a sample of Poisson counts, or taken back, and one more for every count that is
-# passed in search of its own, n / k of them; about sqrt(n) draws are.
+# Cost of adding a draw to a sample of Poisson counts, or of removing one; the search for its count costs n / k more.
+# There are about sqrt(n) such corrections.
 _DRAWS_PER_CORRECTION = 6
-# No count of a category is less likely: it would occur once in 1e18 categories.
+# Smallest probability of a count that is tabulated: it occurs once in 1e18 categories.
 _LEAST_OF_POISSON = 2.0**-60
-# A pass over all counts pays where there are at most so many cells a draw.
+# Largest number of cells per draw for which a pass over all counts is faster.
 _CELLS_PER_DRAW = 1
-# A draw takes 64 random bits, or 32 where all probabilities are at least this: they are met to 2^-33, 2^-17 of them.
+# A draw uses 64 random bits, or 32 if all probabilities are at least this, with relative errors up to 2^-17.
 _LEAST_OF_HALVES = 2.0**-16
-# Of a probability whose inverse is finite; what is less is never drawn, and 0 draws times infinity would be no number.
+# Smallest probability with a finite inverse. Smaller ones are never drawn, and 0 times infinity would be NaN.
 _LEAST_OF_INVERSE = 1e-308
 
 Sampler = Callable[..., NDArray[np.float64]]
-"""Takes the stream, the number of runs and, if there is one, the event that nobody waits for them any more."""
+"""A function of the random stream, the number of runs and, optionally, the event that cancels it."""
 _NEVER = Event()
 T = TypeVar("T")
 
@@ -57,6 +57,7 @@ class Simulation:
     Attributes
     ----------
     chi2, hdmr : ndarray of shape (n_runs,)
+        Both statistics of each sample.
     """
 
     chi2: NDArray[np.float64]
@@ -69,16 +70,16 @@ def simulate(
     """Return both statistics of `n_runs` samples of n draws from p.
 
     Memory does not grow with n_runs * n. The result for a seed does not depend on `n_jobs`, and the first runs are the
-    same whatever `n_runs` is. Draws come from an alias table, or, where n is much larger than the number of
-    categories, as a whole from conditional binomials; where p is uniform, the numbers of categories with 0, 1, 2, …
-    draws are sampled instead, which is all that the statistics depend on.
+    same for any `n_runs`. Draws come from an alias table; if n is much larger than the number of categories, counts
+    come from conditional binomials. If p is uniform, the statistics depend only on the numbers of categories with
+    0, 1, 2, … draws, and these are sampled.
 
     Parameters
     ----------
     p : array-like of shape (k,)
         Probabilities; categories of probability 0 are left out.
     n : int
-        Draws a sample, at most 2^63.
+        Draws of each sample, at most 2^63.
     n_runs : int
         The number of samples.
     random_state : None, int, RandomState, Generator or SeedSequence
@@ -122,10 +123,10 @@ def simulate(
 
 
 def _on_threads(work: Callable[[int], T], count: int, threads: int, stop: Event) -> Iterator[tuple[int, T]]:
-    """Yield k and work(k) for all k below count, as they are done; the threads end when `stop` is set.
+    """Yield k and work(k) for all k below count, in order of completion; the threads end when `stop` is set.
 
-    Not an executor of the standard library: Ctrl-C that comes while it holds a lock leaves its threads waiting for
-    ever. A SimpleQueue holds none.
+    An executor of the standard library holds a lock: after Ctrl-C at that moment its threads wait for ever. A
+    SimpleQueue holds none.
     """
     left, done = deque(range(count)), SimpleQueue[tuple[int, T | BaseException]]()
 
@@ -151,7 +152,7 @@ def _on_threads(work: Callable[[int], T], count: int, threads: int, stop: Event)
 
 
 def cost_of_run(n: int, k: int) -> int:
-    """Return how many draws from the alias table cost as much as a sample does, at most.
+    """Return an upper bound of the cost of a sample, in draws from the alias table.
 
     Parameters
     ----------
@@ -170,7 +171,7 @@ def cost_of_run(n: int, k: int) -> int:
 
 
 def uses_binomials(n: int, k: int) -> bool:
-    """Say whether conditional binomials cost less than n draws; the kernels also count in 32 bits.
+    """Return whether conditional binomials cost less than n draws, or n or k exceeds the kernels' 32 bits.
 
     Parameters
     ----------
@@ -189,7 +190,7 @@ def uses_binomials(n: int, k: int) -> bool:
 
 
 def uses_occupancy(n: int, k: int) -> bool:
-    """Say whether, for uniform p, to sample how many categories have each count costs less than other methods.
+    """Return whether, for uniform p, sampling the numbers of categories with each count costs less.
 
     Parameters
     ----------
@@ -210,10 +211,10 @@ def uses_occupancy(n: int, k: int) -> bool:
 
 
 def rounding(n: int, k: int, n_runs: int) -> tuple[float, float]:
-    """Return how far a simulated statistic may be off by rounding, in itself and as a share of it.
+    """Return bounds of the absolute and relative rounding error of a simulated statistic.
 
-    Sums over draws are of the size of n + k, where n is at most 64 k, and of 1/(n p), which is at most about n_runs in
-    categories that occur; deviations from n p are rounded by eps n p, while their own size is sqrt(n p).
+    Sums over draws are of magnitude n + k, with n at most 64 k, and of magnitude 1/(n p), which is at most about n_runs
+    in categories that occur. Deviations from n p have rounding errors eps n p, and magnitude sqrt(n p).
 
     Parameters
     ----------
@@ -228,7 +229,7 @@ def rounding(n: int, k: int, n_runs: int) -> tuple[float, float]:
 
 
 def _sampler(p: NDArray[np.float64], n: int) -> tuple[Sampler, int]:
-    """Return the method, and how many runs make a chunk."""
+    """Return the method, and the number of runs of a chunk."""
     if is_uniform(p) and uses_occupancy(n, len(p)):
         return _by_occupancy(len(p), n), _CHUNK_OCCUPANCIES
     if uses_binomials(n, len(p)):
@@ -241,13 +242,13 @@ def _by_binomials(
 ) -> NDArray[np.float64]:
     """Return chi2 and hdmr, (2, n_runs)."""
     rng = np.random.Generator(np.random.PCG64(seed))
-    p = np.sort(p)  # what is left of 1 for the categories that follow has all its digits if the rare ones come first
+    p = np.sort(p)  # rare ones first: the remaining probability of the others has a small relative error
     deviations = np.zeros((n_runs, len(p)))
     for start in range(0, n, _MOST_OF_BINOMIAL):
         draws = min(_MOST_OF_BINOMIAL, n - start)
         deviations += rng.multinomial(draws, p, size=n_runs) - draws * p
     relative = deviations / (n * p)
-    # einsum, not BLAS: its bits depend on neither threads nor the number of rows.
+    # einsum, not BLAS: its result has the same bits for any number of threads and rows.
     chi2, first = np.einsum("rc,rc->r", deviations, relative), np.einsum("rc->r", relative)
     return np.stack([chi2, chi2 - first])
 
@@ -255,7 +256,7 @@ def _by_binomials(
 def _by_occupancy(k: int, n: int) -> Sampler:
     """Return the sampler of the numbers of categories that have each count."""
     law = stats.poisson(n / k)
-    counts = np.arange(n / k + 12 * np.sqrt(n / k) + 60)  # isf has not the range: it goes by 1 minus the probability
+    counts = np.arange(n / k + 12 * np.sqrt(n / k) + 60)  # isf is not accurate enough: it uses 1 minus the probability
     at_least = law.sf(counts - 1)
     likely = at_least >= _LEAST_OF_POISSON
     hazard = np.append((law.pmf(counts[likely]) / at_least[likely]).clip(max=1.0), 1.0)
@@ -328,9 +329,9 @@ def _by_alias(p: NDArray[np.float64], n: int) -> Sampler:
 
 
 def _undisturbed(work: Callable[[], T]) -> T:
-    """Return the result of work that must not be broken off, as Numba's imports and compilations must not.
+    """Return the result of work that must not be interrupted, such as imports and compilations of Numba.
 
-    It has a thread of its own: Ctrl-C comes to the one that waits, is heard at once, and leaves nothing half-made.
+    It runs in a thread of its own: Ctrl-C interrupts the thread that waits, and the work is completed.
     """
     result: Future[T] = Future()
 
@@ -345,9 +346,9 @@ def _undisturbed(work: Callable[[], T]) -> T:
 
 
 def _seed_sequence(random_state: Any) -> np.random.SeedSequence:
-    """Return the root of all streams; generators give a seed from their stream."""
+    """Return the root of all random streams; a generator is asked for a seed."""
     if isinstance(random_state, np.random.SeedSequence):
-        # Not the caller's own: spawning changes it, and so the next result.
+        # A copy: spawning changes the caller's seed sequence, and with it the next result.
         return np.random.SeedSequence(random_state.entropy, spawn_key=random_state.spawn_key)
     if isinstance(random_state, np.random.Generator):
         return np.random.SeedSequence([int(word) for word in random_state.integers(1 << 32, size=4)])

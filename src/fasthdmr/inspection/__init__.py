@@ -1,4 +1,4 @@
-"""The rival diagnostics: what else is said of a model's variables, computed exactly."""
+"""Other diagnostics of a model's variables, to compare with an HDMR: partial dependence, DGSM, tree importance."""
 
 from fasthdmr.inspection._dgsm import DGSM, dgsm
 from fasthdmr.inspection._partial_dependence import partial_dependence, partial_dependences

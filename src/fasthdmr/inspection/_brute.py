@@ -1,4 +1,4 @@
-"""Averages of any model's output over rows, some columns of which are set to the values of a grid."""
+"""Partial dependence of any model by brute force: averages over rows with some columns set to grid values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def brute_average(
     columns : sequence of int
         The columns that are set.
     values : sequence of ndarray
-        The values of each; of a column of numbers, float64.
+        The values of each column; float64 for numbers.
     verbose : int
         Whether a long run shows its progress.
 
@@ -56,7 +56,7 @@ def brute_average(
 
 
 def _with_float_column(rows: Any, column: int) -> Any:
-    """Make a column of integers one of float64, which does not round what it is set to."""
+    """Convert a column of integers to float64, so that grid values are not rounded."""
     if hasattr(rows, "with_columns"):
         return rows  # polars replaces columns
     if not hasattr(rows, "isetitem"):
@@ -67,7 +67,7 @@ def _with_float_column(rows: Any, column: int) -> Any:
 
 
 def _assign(rows: Any, column: int, value: Any) -> Any:
-    """Set a column of rows that belong to us to one value; polars makes new rows."""
+    """Set a column of our own copy of the rows to one value; polars returns new rows."""
     if not hasattr(rows, "with_columns"):
         _safe_assign(rows, value, column_indexer=column)
         return rows

@@ -26,7 +26,7 @@ Derivative = Callable[[Subspace], Floats]
 
 @dataclass(frozen=True, eq=False)
 class DGSM:
-    """Derivative-based measures, one a subspace.
+    """Derivative-based measures, one for each subspace.
 
     Attributes
     ----------
@@ -69,23 +69,23 @@ def dgsm(
 ) -> DGSM:
     """Return the derivative-based global sensitivity measures, the means of (D^u f)² w_u.
 
-    D^u is the derivative once in each variable of u. Of the functions in `fasthdmr.analytic` derivatives are exact;
-    of others they are central differences.
+    D^u is the mixed partial derivative, once in each variable of u. It is exact for the functions in
+    `fasthdmr.analytic`, and a central difference for others.
 
     Parameters
     ----------
     model : analytic model, fitted estimator or callable
         With one output.
     X : array-like of shape (N, n), or None
-        Rows to average over. None, for analytic models: the exact mean under their own law.
+        Rows to average over. None, for analytic models: the exact mean under the law of their variables.
     subspaces : sequence of int, str or sequences of them, or None
-        The u; None: every variable by itself.
+        The subspaces u; None: every single variable.
     weights : mapping of subspaces to functions, or None
         The functions w_u, from values of the variables of u, (N, |u|), to (N,). Subspaces that are not keys have
         weight 1. Weights need X.
     step : float or None
-        Half the step of a difference, in standard deviations of each variable. None: eps^(1/(2 + |u|)), where the
-        errors of truncation and of rounding are about the same: 6e-6 for a variable, 1e-4 for a pair.
+        Half the step of a difference, in standard deviations of each variable. None: eps^(1/(2 + |u|)), which balances
+        truncation and rounding errors: 6e-6 for a variable, 1e-4 for a pair.
     sample_weight : array-like of shape (N,), or None
         Non-negative weights of the rows.
 
@@ -101,8 +101,8 @@ def dgsm(
 
     Notes
     -----
-    Paper, section "Derivative-based global sensitivity measures"; specification, section 9. A tree ensemble is constant
-    nearly everywhere, and so is 0 what small steps see of it: choose a step of the size of the trend that matters, or
+    Paper, section "Derivative-based global sensitivity measures"; specification, section 9. A tree ensemble is
+    piecewise constant, so its derivative is 0 almost everywhere: choose a step as large as the trend that matters, or
     differentiate a smooth surrogate.
 
     Examples
@@ -151,7 +151,7 @@ def _mean_square(derivative: Floats, own: Floats, weight: Any, row_weights: Floa
 def _derivative(
     model: Any, X: Any, rows: Floats, subspaces: Sequence[Subspace], step: float | None
 ) -> tuple[Derivative, dict[Subspace, Floats] | None]:
-    """Return how to differentiate at the rows, and the steps where that takes differences."""
+    """Return the derivative at the rows as a function of u, and the steps if it is a difference quotient."""
     if isinstance(model, AnalyticModel):
         check_names(X, model.feature_names, may_be_unnamed=True)
         return lambda u: model.derivative(u, rows), None
@@ -187,5 +187,5 @@ def _derivative(
 
 
 def _like(X: Any, rows: Floats) -> Any:
-    """Return rows as a data frame where X is one: the model may ask for names."""
+    """Return rows as a data frame if X is one: the model may need the names."""
     return type(X)(rows, columns=X.columns) if hasattr(X, "columns") else rows

@@ -1,4 +1,4 @@
-"""Which variables a partial dependence is asked for, and the grid of their values, as in scikit-learn."""
+"""The variables of a partial dependence and the grid of their values, as in scikit-learn."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class GridOptions:
         return as_variables(features, self.names, what="features")
 
     def values(self, X: Any, column: int) -> NDArray[Any]:
-        """Return the values of the grid along one variable: without missing ones, each once, rising."""
+        """Return the grid of one variable: distinct values, ascending, without missing ones."""
         own = _safe_indexing(X, column, axis=1)
         if column in self.custom:
             given = self.custom[column]
@@ -83,7 +83,7 @@ class GridOptions:
 
 
 def as_table(X: Any) -> Any:
-    """Return rows with columns that can be set: a data frame or array as it is, lists as an array.
+    """Return rows whose columns can be set: a data frame or array as it is, lists as an array.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def as_table(X: Any) -> Any:
 
 
 def as_numbers(values: Any, what: str, *, keep: bool = False) -> NDArray[Any]:
-    """Return a column as float64 where it holds numbers, as it is where it holds text; categories are kept if asked.
+    """Return a column as float64 if it holds numbers, as it is if it holds text; categories are kept on request.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def _as_list(features: Any) -> list[Any]:
 
 
 def _names(X: Any, feature_names: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the given names, else those of the columns, else x0, x1 and so on."""
+    """Return the given names, else the column names, else x0, x1 and so on."""
     n_features = X.shape[1]
     if feature_names is None:
         feature_names = getattr(X, "columns", [f"x{i}" for i in range(n_features)])

@@ -30,7 +30,7 @@ Columns = tuple[int, ...]
 Kind = Literal["marginal", "conditional"]
 ResponseMethod = Literal["auto", "predict_proba", "decision_function"]
 
-_MOST_FAST = 4  # features of a set, as in csrc/core/partial_dependence.hpp
+_MOST_FAST = 4  # features of a set, as in csrc/core/inspection/partial_dependence.hpp
 
 
 def partial_dependence(
@@ -59,15 +59,15 @@ def partial_dependence(
     Parameters
     ----------
     model : fitted estimator, Forest or callable
-        Or a function of X, (N, n) to (N,) or (N, K).
+        A callable maps rows, (N, n), to (N,) or (N, K).
     X : array-like or data frame of shape (N, n_features)
         The background rows: a grid is made of their values, and averages are over them.
     features : int, str, or sequence of them
         The feature (e.g. `[0]`) or pair of interacting features (e.g. `[0, 1]`) for which the partial dependence is
         computed.
     kind : {"marginal", "conditional"}, default="marginal"
-        Under correlation they differ: the marginal one sets features to values that they do not have together with
-        the others, the conditional one says also what the others do that go with them.
+        Under correlation they differ: the marginal one evaluates the model at combinations of values that do not
+        occur, the conditional one includes the effects of correlated features.
     sample_weight : array-like of shape (N,), default=None
         Non-negative weights of the rows. The grid does not depend on them.
     categorical_features : array-like of bool, int or str, default=None
@@ -77,18 +77,18 @@ def partial_dependence(
     response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
         The output of a classifier; of two classes, for the second. "auto" is fasthdmr's rule: `decision_function`
         where there is one, else `predict_proba` (scikit-learn's "auto" tries them the other way round). Regressors
-        have "auto" only: `predict`. The probabilities of a gradient boosting are no sum of trees: they take
-        as long as scikit-learn's do.
+        have "auto" only: `predict`. The probabilities of a gradient boosting are not a sum of trees, so
+        they take as long as in scikit-learn.
     percentiles : tuple of float, default=(0.05, 0.95)
         The lower and upper percentile used to create the extreme values for the grid.
     grid_resolution : int, default=100
-        The number of equally spaced points on the grid, for each feature; one with fewer values has those.
+        The number of equally spaced points on the grid; a feature with fewer distinct values has those.
     custom_values : dict, default=None
         From a feature to the values where the partial dependence is computed, in place of the grid.
     n_jobs : int or None
         Threads for tree ensembles and projections; None means 1. Results do not depend on it.
     verbose : int
-        Whether the brute force, where it takes long, shows its progress (with tqdm).
+        Whether a long brute force shows its progress (with tqdm).
 
     Returns
     -------
@@ -98,20 +98,20 @@ def partial_dependence(
         Its "grid_values" is a list of ndarray, the values of each feature.
 
         `sklearn.inspection.PartialDependenceDisplay` draws it. There is one output for regression and for two
-        classes, else one a class or task.
+        classes, else one for each class or task.
 
     Raises
     ------
     ValueError
         If a parameter does not fit.
     TypeError
-        If X is sparse, or the model is none.
+        If X is sparse, or `model` is not a model.
     sklearn.exceptions.NotFittedError
         If the model is not fitted.
 
     See Also
     --------
-    partial_dependences : Of many sets of features in one pass.
+    partial_dependences : Partial dependence of many sets of features in one pass.
 
     Notes
     -----
@@ -197,12 +197,12 @@ def partial_dependences(
     n_jobs : int or None
         Threads; None means 1. Results do not depend on it.
     verbose : int
-        Whether the brute force, where it takes long, shows its progress (with tqdm).
+        Whether a long brute force shows its progress (with tqdm).
 
     Returns
     -------
     list of sklearn.utils.Bunch
-        One a set.
+        One for each set.
 
     Raises
     ------
@@ -242,7 +242,7 @@ def partial_dependences(
 
 
 def _methods(model: Any, response_method: str) -> tuple[str, ...]:
-    """Return the names of the methods whose output is asked for, the first that the model has."""
+    """Return the names of the methods whose output is wanted; the first that the model has is taken."""
     if response_method not in ("auto", "predict_proba", "decision_function"):
         raise ValueError(
             f"response_method must be 'auto', 'predict_proba' or 'decision_function', got {response_method!r}."
@@ -268,7 +268,7 @@ def _marginal(
     *,
     verbose: int,
 ) -> list[Floats]:
-    """Average by trees where the output is a sum of them, else by brute force."""
+    """Return averages: from the trees if the output is a sum of trees, else by brute force."""
     forest = _forest_of(output)
     if forest is not None:
         check_numbers(X, "X")
@@ -283,9 +283,9 @@ def _marginal(
 
 
 def _forest_of(output: Output) -> Forest | None:
-    """Return the trees that the output is the sum of, if there are any."""
+    """Return the trees whose sum is the output, None if it is not such a sum."""
     if output.method == "predict_proba" and hasattr(output.model, "decision_function"):
-        return None  # a function of the sum
+        return None  # a non-linear function of the sum
     try:
         return load_forest(output.model)
     except (TypeError, ValueError):
@@ -308,7 +308,7 @@ def _by_trees(
     rows = check_rows(X, forest.n_features, feature_names=forest.feature_names, allow_nan=True, allow_inf=True)
     if not forest.allow_nan:
         missing = set(np.flatnonzero(np.isnan(rows).any(axis=0)))
-        if any(missing - set(u) for u in sets):  # in columns that are not set to the grid
+        if any(missing - set(u) for u in sets):  # in columns that are not set to grid values
             check_rows(rows, forest.n_features, allow_nan=False, allow_inf=True)
     columns = sorted({column for u in sets for column in u})
     axis_of = {column: axis for axis, column in enumerate(columns)}
@@ -343,7 +343,7 @@ def _conditional(
             [as_floats(_safe_indexing(X, column, axis=1), f"Column {column} of X") for column in u]
         )
         points = np.array(list(product(*(grid[column] for column in u))))
-        # Rows with the same values of u differ in what the others do: they all count, as often as the output differs.
+        # Rows with equal values of u and different outputs are distinct: the other variables differ.
         n_rows = informative_rows(np.column_stack([columns, values]), weights)
         sizes = tuple(default_size(n_rows, order) for order in range(1, len(u) + 1))
         fitted = HDMR(order=len(u), n_splines=sizes, n_jobs=threads).fit(columns, values, weights)

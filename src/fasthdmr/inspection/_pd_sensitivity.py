@@ -1,4 +1,4 @@
-"""Importance by partial dependence: what its curves would say of the variance."""
+"""Sensitivity indices computed from partial dependence curves."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def pd_sensitivity(
     grid_resolution: int = 100,
     n_jobs: int | None = None,
 ) -> Sensitivity:
-    """Return structural, correlative and overall indices as partial dependence has them.
+    """Return structural, correlative and overall indices of partial dependence functions.
 
     Parameters
     ----------
@@ -40,17 +40,17 @@ def pd_sensitivity(
     X : array-like or data frame of shape (N, n_features)
         The background rows; curves are averaged, and the moments are taken, over them.
     features : sequence of int, str or sequences of them, or None
-        The sets of features whose curves are taken for component functions; None: every feature by itself.
+        The sets of features whose partial dependence is used as component function; None: every single feature.
     kind : {"marginal", "conditional"}
         Which partial dependence.
     centred : bool
-        True: variances and covariances. False: mean squares and products, with the mean of the output taken off but
-        not that of the curve, as the paper prints them; they agree where the mean of a curve is that of the output.
+        True: variances and covariances. False: mean squares and products after subtracting the mean of the output, not
+        that of the curve, as in the paper. The two agree if both means are equal.
     sample_weight : array-like of shape (N,), or None
         Non-negative weights of the rows.
     grid_resolution : int
-        Points of the grid between which curves are interpolated linearly: half of them quantiles, half evenly spaced
-        from the least to the largest value, so that it is coarse neither where the rows are nor in the tails.
+        Points of the grid between which curves are interpolated linearly. Half of them are quantiles, half evenly
+        spaced from the smallest to the largest value, so that the grid is fine where rows are and in the tails.
     n_jobs : int or None
         Threads; None means 1. Results do not depend on it.
 
@@ -58,7 +58,7 @@ def pd_sensitivity(
     -------
     Sensitivity
         Sa, the variance of a curve over that of the output; Sb, its covariances with the other curves; S, their sum.
-        They need not add up to 1: what is left is no residual, and `residual` is 1 minus the sum of S.
+        They need not add up to 1; `residual` is 1 minus the sum of S, not the variance of a residual.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def pd_sensitivity(
 
 
 def _grid(X: Any, column: int, count: int) -> Floats:
-    """Return values of a column to interpolate between: quantiles for where rows are, even steps for the tails."""
+    """Return interpolation points of a column: quantiles, and evenly spaced points for the tails."""
     values = _column(X, column)
     if np.isnan(values).any():
         raise ValueError(f"X contains NaN in column {column}, where the curve has no value. Leave such rows out.")

@@ -1,4 +1,4 @@
-"""Importance of variables by where trees split: the rival that scikit-learn's users know."""
+"""Importance of variables by the splits of trees, as in scikit-learn."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def tree_importance(model: Any, kind: Kind = "per_tree") -> Floats:
     Raises
     ------
     ValueError
-        If `kind` is something else, or the model has no trees that can be read.
+        If `kind` is none of these, or the model has no trees that can be read.
 
     Notes
     -----
-    Specification 9, "Tree importance". The impurity is the one that the model was grown with, where the model keeps
-    it; of a `Forest`, which does not, it is the variance of the output within the node, which for squared error (and
-    up to a factor for Gini) is the same.
+    Specification 9, "Tree importance". The impurity is that of training if the model stores it. A `Forest` does
+    not; then it is the variance of the output within the node, which is the same for squared error (and for Gini up to
+    a factor).
 
     Examples
     --------
@@ -89,7 +89,7 @@ class _Splits:
         left, right = root + trees.left[inner], root + trees.right[inner]
         self.share: Floats = weight[inner] / total
         if trees.impurity is None:
-            value = trees.value / power_of_two(np.abs(trees.value).max(initial=0.0))  # importances are shares
+            value = trees.value / power_of_two(np.abs(trees.value).max(initial=0.0))  # any scale will do
             gap = np.sum((value[left] - value[right]) ** 2, axis=1)
             self.decrease: Floats = weight[left] * weight[right] / weight[inner] * gap / total
         else:

@@ -1,4 +1,4 @@
-"""From a fitted model of another library to a `Forest`: the only code that knows foreign libraries."""
+"""Conversion of fitted models of other libraries to a `Forest`: the only code that depends on these libraries."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ __all__ = ["load_forest"]
 def load_forest(model: Any) -> Forest:
     """Read the trees of a fitted model.
 
-    The model is neither changed nor kept. Regressors give their `predict`; classifiers give their
-    `decision_function` where they have one, else `predict_proba`: for two classes one output, the probability
-    of the second; for more classes (or one) an output each; for several targets the outputs of each target,
-    side by side.
+    The model is neither changed nor kept. The output of a regressor is its `predict`. That of a classifier is its
+    `decision_function` if it has one, else `predict_proba`: for two classes one output, the probability of the second;
+    for more classes (or one) an output each. For several targets, the outputs of each target are side by side.
 
     Parameters
     ----------
@@ -36,11 +35,11 @@ def load_forest(model: Any) -> Forest:
     Raises
     ------
     TypeError
-        If the model is of another kind, or a path or bytes instead of a fitted object.
+        If the model is of another type, or a path or bytes instead of a fitted object.
     ValueError
-        If the model is more than its trees: a gradient boosting with an `init` that is not constant, a
-        pipeline that transforms its input, a `VotingRegressor` with members that are not tree models; and for
-        a search without refit. If its trees have no nodes, or other targets or classes than the model.
+        If the model is not a sum of its trees: a gradient boosting with an `init` that is not constant, a
+        pipeline that transforms its input, a `VotingRegressor` with members that are not tree models; or
+        if it is a search without refit. If its trees have no nodes, or other targets or classes than the model.
     sklearn.exceptions.NotFittedError
         If the model is not fitted (a ValueError too).
 

@@ -1,4 +1,4 @@
-"""Which reader understands which model: found by the name of the model's class, imported when needed."""
+"""The registry of readers: found by the name of the model's class, imported when needed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SUPPORTED = (
 
 
 def public_name(cls: type) -> str:
-    """Return the qualified name of a class without the private modules on the way to it.
+    """Return the qualified name of a class without private modules.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def read(model: Any) -> Trees:
     Raises
     ------
     TypeError
-        If no reader knows the model.
+        If there is no reader for the model.
     """
     for cls in type(model).__mro__:
         if name := _READERS.get(public_name(cls)):

@@ -25,7 +25,7 @@ _FIELDS = {
     "missing_go_to_left": ("missing_go_to_left", np.uint8),
     "weighted_n_node_samples": ("weighted_n_node_samples", np.float64),
 }
-_BATCH = 1 << 14  # nodes copied at a time: few calls for many small trees, no second copy of large ones
+_BATCH = 1 << 14  # nodes copied at a time: few calls for many small trees, and no second copy of large trees
 _INCONSISTENT = (
     "The trees of this {} do not fit together: {}. With warm_start=True it was fitted to other targets or classes "
     "than before; fit it anew."
@@ -47,11 +47,11 @@ def read_forest(model: Any) -> Trees:
 
 
 def read_boosting(model: Any) -> Trees:
-    """Read a GradientBoosting*: one tree a stage and output, and a constant initial prediction."""
+    """Read a GradientBoosting*: one tree for each stage and output, and a constant initial prediction."""
     check_is_fitted(model)
     _refuse_varying_init(model)
     stages, n_outputs = model.estimators_.shape
-    # The model's own first prediction; any row will do, since it is constant.
+    # The model's own initial prediction; any row will do, since it is constant.
     offset = model._raw_predict_init(np.zeros((1, model.n_features_in_), dtype=np.float32))[0]
     if len(offset) != n_outputs:
         raise ValueError(
@@ -70,7 +70,7 @@ def read_boosting(model: Any) -> Trees:
 
 
 def _refuse_varying_init(model: Any) -> None:
-    """Refuse an initial prediction that depends on the row, or on chance."""
+    """Raise an error for an initial prediction that depends on the row or is random."""
     init = model.init_
     constant = isinstance(init, str) or type(init) is DummyRegressor
     if type(init) is DummyClassifier:
@@ -84,7 +84,7 @@ def _refuse_varying_init(model: Any) -> None:
 
 
 def _averaged(model: Any, members: list[Any]) -> Trees:
-    """Read trees whose mean is the model."""
+    """Read a model that is the mean of trees."""
     weight = 1.0 / len(members)
     if is_classifier(model):
         classes = [model.classes_] if model.n_outputs_ == 1 else model.classes_
@@ -102,7 +102,7 @@ def _averaged(model: Any, members: list[Any]) -> Trees:
         shape=(model.n_outputs_, max(n_classes)),
         tree_output=np.zeros(len(members)),
         offset=np.zeros(len(names)),
-        # What the model itself asks before it predicts: it depends on splitter, criterion and version.
+        # The same check as in the model's predict: it depends on splitter, criterion and version.
         allow_nan=bool(members[0]._support_missing_values(np.empty((0, 0)))),
         output_names=tuple(names) if len(names) > 1 else None,
     )
@@ -148,7 +148,7 @@ def _trees(
     allow_nan: bool,
     output_names: tuple[str, ...] | None,
 ) -> Trees:
-    """Copy the nodes of the members' trees, whose leaf values have a shape (targets, classes), end to end."""
+    """Concatenate the nodes of the members' trees, whose leaf values have shape (targets, classes)."""
     trees, tree_offsets = _core.grown_trees(members)
     _refuse_empty(model, tree_offsets)
     n_nodes = int(tree_offsets[-1])
@@ -186,7 +186,7 @@ def _trees(
 
 
 def _first_other(trees: list[Any], shape: tuple[int, int]) -> str:
-    """Say what the first tree has whose leaf values are not of a shape (targets, classes)."""
+    """Describe the first tree whose leaf values do not have shape (targets, classes)."""
     shapes = [tuple(tree.value.shape[1:]) for tree in trees]
     other = next((k for k, found in enumerate(shapes) if found != shape), None)
     if other is None:
@@ -195,7 +195,7 @@ def _first_other(trees: list[Any], shape: tuple[int, int]) -> str:
 
 
 def _refuse_empty(model: Any, tree_offsets: NDArray[np.int64]) -> None:
-    """Refuse trees without a root, such as those of a fit that was broken off."""
+    """Raise an error for trees without a root, such as those of an interrupted fit."""
     empty = np.flatnonzero(np.diff(tree_offsets) == 0)
     if empty.size:
         raise ValueError(
@@ -205,9 +205,9 @@ def _refuse_empty(model: Any, tree_offsets: NDArray[np.int64]) -> None:
 
 
 def _turn_nan_thresholds(fields: dict[str, NDArray[Any]]) -> None:
-    """Turn splits at NaN, which scikit-learn 1.6.0 can grow, into equal ones at infinity.
+    """Replace splits at NaN, which scikit-learn 1.6.0 can produce, by equivalent splits at infinity.
 
-    No number is <= NaN, so all go right; with the children exchanged, all are <= infinity and go left.
+    No number is <= NaN, so all go right. With the children exchanged, all are <= infinity and go left.
     """
     nan = np.flatnonzero(np.isnan(fields["threshold"]))
     fields["threshold"][nan] = np.inf
@@ -217,7 +217,7 @@ def _turn_nan_thresholds(fields: dict[str, NDArray[Any]]) -> None:
 
 
 def _batches(tree_offsets: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Yield ranges of trees that start in the same stretch of `_BATCH` nodes."""
+    """Yield ranges of trees whose first nodes lie in the same batch of `_BATCH` nodes."""
     n_trees = tree_offsets.size - 1
     starts = np.searchsorted(tree_offsets[:-1], np.arange(0, tree_offsets[-1], _BATCH))
     edges = np.unique([*starts, n_trees]).tolist()
@@ -225,10 +225,10 @@ def _batches(tree_offsets: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 
 
 def _copy_nodes(trees: list[Any], fields: dict[str, NDArray[Any]], raw: NDArray[np.float64]) -> None:
-    """Fill the fields with the nodes of some trees, end to end, and `raw` with their values (M, targets, classes).
+    """Fill the fields with the concatenated nodes of some trees, and `raw` with their values (M, targets, classes).
 
-    A tree's state for pickling shows its arrays without a copy; the public properties, one array a call, are
-    for versions that lay them out differently.
+    The state for pickling gives the arrays of a tree without a copy. The public properties, one array per call, are
+    used for versions with another layout.
     """
     first = trees[0].__getstate__()
     known = first["nodes"].dtype.fields or {}

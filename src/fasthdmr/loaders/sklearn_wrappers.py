@@ -1,4 +1,4 @@
-"""scikit-learn's estimators around tree models: searches, pipelines and the voting regressor."""
+"""scikit-learn's meta-estimators of tree models: searches, pipelines and the voting regressor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every loader returns: the flat arrays of an ensemble, before they cross into C++."""
+"""The result of every loader: the flat arrays of an ensemble, which are passed to C++."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from fasthdmr._forest.forest import Forest
 
 @dataclass(frozen=True, eq=False)
 class Trees:
-    """The arrays of `fasthdmr._core.Forest`, and what only Python needs to know.
+    """The arrays of `fasthdmr._core.Forest`, and what only Python uses.
 
-    Children are counted within their tree. Learning rates and averages are already in `value`.
+    Indices of children count from the first node of the tree. `value` includes learning rates and averaging.
     """
 
     n_features: int
@@ -30,7 +30,7 @@ class Trees:
     tree_output: NDArray[np.int64]  # (T,)
     offset: NDArray[np.float64]  # (n_outputs,)
     weight: NDArray[np.float64]  # (M,), of the training rows in each node
-    impurity: Callable[[], NDArray[np.float64]] | None = None  # (M,), where the model keeps it; read when asked for
+    impurity: Callable[[], NDArray[np.float64]] | None = None  # (M,), if the model stores it; read on demand
     allow_nan: bool = False
     feature_names: tuple[str, ...] | None = None
     output_names: tuple[str, ...] | None = None
@@ -38,7 +38,7 @@ class Trees:
 
     @classmethod
     def of(cls, forest: Forest) -> Trees:
-        """Return the arrays of a forest; inner nodes have the mean of their children as their value."""
+        """Return the arrays of a forest; the value of an inner node is the mean of its children."""
         _, n_features, _, *arrays = forest.core.__getstate__()
         tree_offsets, left, right, feature, threshold, missing_left, value, tree_output, offset, weight = arrays
         return cls(
@@ -50,7 +50,7 @@ class Trees:
         return replace(self, value=self.value * weight, offset=self.offset * weight)
 
     def forest(self) -> Forest:
-        """Hand the arrays to C++."""
+        """Pass the arrays to C++."""
         core = _core.Forest(
             n_features=self.n_features,
             n_outputs=self.offset.size,
@@ -75,7 +75,7 @@ class Trees:
 
 
 def add(members: Sequence[Trees]) -> Trees:
-    """Return the one ensemble whose output is the sum of the single-output `members`."""
+    """Return the ensemble whose output is the sum of the single-output `members`."""
     first_nodes = np.cumsum([0, *(member.left.size for member in members)])
     offsets = [m.tree_offsets[1:] + start for m, start in zip(members, first_nodes, strict=False)]
     return Trees(

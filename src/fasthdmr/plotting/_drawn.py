@@ -1,4 +1,4 @@
-"""A component and its variables as they are drawn: from where to where, at which values, and where rows are."""
+"""The data of a plot of a component: ranges and grid values of its variables, and where rows are."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from fasthdmr._support.sample import Sample
 from fasthdmr._support.typing import Floats
 from fasthdmr.plotting._shared import level_name
 
-MAX_LEVELS = 10  # distinct values up to which a variable is drawn by bars
-_MISSING_WIDTH = 0.07  # of the strip for missing values, as a share of the axis
+MAX_LEVELS = 10  # a variable with at most so many distinct values is drawn as bars
+_MISSING_WIDTH = 0.07  # width of the strip for missing values, as a fraction of the axis
 _MAX_SUPPORT_CELLS = 16
 
 
@@ -26,9 +26,9 @@ class Variable:
     ----------
     name : str
     bounds : ndarray of shape (2,)
-        From where to where a curve or map goes.
+        The range of a curve or map.
     levels : ndarray or None
-        The distinct values in the rows, where they are few; they are drawn at 0, 1, …
+        The distinct values in the rows if they are few; they are drawn at 0, 1 and so on.
     rows : ndarray of shape (S,)
         Values in a sample of the fitted rows; empty where there is none.
     weights : ndarray of shape (S,)
@@ -43,18 +43,18 @@ class Variable:
 
     @property
     def has_missing(self) -> bool:
-        """Whether rows lack a value."""
+        """Whether some rows have a missing value."""
         return bool(np.isnan(self.rows).any())
 
     def line(self, count: int) -> Floats:
-        """Return evenly spaced values from bound to bound."""
+        """Return evenly spaced values over the range."""
         low, high = self.bounds.tolist()
         return np.linspace(low, high, count)
 
     def cells(self, count: int) -> tuple[Floats, Floats]:
         """Return the edges of cells along an axis, and the value in the middle of each.
 
-        Missing values have a cell of their own after a gap: NaN in its middle, and one edge more than without gap.
+        Missing values have a cell of their own after a gap. Its value is NaN, and the gap has an edge of its own.
         """
         if self.levels is None:
             edges = self.line(count + 1)
@@ -84,7 +84,7 @@ class Variable:
         return shares
 
     def cell_of(self, values: Floats, count: int) -> NDArray[np.intp]:
-        """Return in which of `cells` each value is, -1 for none."""
+        """Return the index of the cell of each value, -1 for none."""
         if self.levels is None:
             low, high = self.bounds
             inside = (low <= values) & (values <= high)
@@ -113,7 +113,7 @@ class Drawn:
         """The variables, in the order in which the component takes them."""
         component = self.component
         sample = getattr(getattr(component, "_source", None), "sample", None)
-        if not isinstance(sample, Sample) or np.isinf(sample.n_effective):  # there is a law, and no rows
+        if not isinstance(sample, Sample) or np.isinf(sample.n_effective):  # the measure is a known law, without rows
             sample = Sample(np.empty((0, max(component.subspace) + 1)), np.empty(0))
         present = sample.weights > 0
         variables = [
@@ -128,7 +128,7 @@ class Drawn:
         return self._of_output(self.component(points))
 
     def standard_error(self, points: Floats) -> Floats | None:
-        """Return its standard error at points, (N,); None where there is nothing that it follows from."""
+        """Return its standard error at points, (N,); None if it is not available."""
         try:
             return self._of_output(self.component.standard_error(points))
         except ValueError:
@@ -140,7 +140,7 @@ class Drawn:
 
 def _variable(name: str, bounds: Floats, rows: Floats, weights: Floats) -> Variable:
     low, high = bounds
-    if low == high:  # a constant variable: draw around its value
+    if low == high:  # a constant variable: a range around its value
         bounds = np.array([low - 0.5, high + 0.5])
     levels = np.unique(rows[np.isfinite(rows)])
     return Variable(name, bounds, levels if 1 < len(levels) <= MAX_LEVELS else None, rows, weights)
@@ -148,13 +148,13 @@ def _variable(name: str, bounds: Floats, rows: Floats, weights: Floats) -> Varia
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """Where two variables have rows, on a coarse grid.
+    """The cells of a coarse grid of two variables that contain rows.
 
     Attributes
     ----------
     x, y : Variable
     count : int
-        How many cells a variable without levels has, see `Variable.cells`.
+        Number of cells of a variable without levels, see `Variable.cells`.
     present : ndarray of bool, shape (cells of y, cells of x)
     """
 
@@ -169,7 +169,7 @@ class Support:
 
 
 def support(x: Variable, y: Variable) -> Support | None:
-    """Return where two variables have rows, None where there is a law and no rows."""
+    """Return the cells with rows of two variables, None if the measure is a known law without rows."""
     if x.rows.size == 0:
         return None
     count = int(np.clip(np.sqrt(x.rows.size) / 3, 3, _MAX_SUPPORT_CELLS))

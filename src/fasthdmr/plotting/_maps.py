@@ -1,4 +1,4 @@
-"""Components of two variables: heat maps and surfaces, hatched or grey where there are no rows."""
+"""Components of two variables: heat maps and surfaces, hatched or grey if there are no rows."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ def draw_surface(drawn: Drawn, axes: Any) -> None:
     axes.set_xlabel(first, **shared.PLAIN)
     axes.set_ylabel(second, **shared.PLAIN)
     axes.set_title(shared.function_label(drawn.names), fontsize="medium", **shared.PLAIN)
-    axes.set_box_aspect(None, zoom=0.85)  # else the names of the variables are cut
+    axes.set_box_aspect(None, zoom=0.85)  # otherwise the names of the variables are cut off
 
 
 def _on_grid(drawn: Drawn, x: Floats, y: Floats) -> tuple[Floats, float]:
-    """Return the component at all pairs of values, (values of y, values of x), and its largest size where rows are."""
+    """Return the component at all pairs of values, (values of y, values of x), and its largest magnitude at rows."""
     grid = np.stack(np.meshgrid(x, y), axis=-1)
     values = drawn.values(grid.reshape(-1, 2)).reshape(grid.shape[:2])
     rows = support(*drawn.variables)
@@ -90,5 +90,5 @@ def _hatch(axes: Any, x_edges: Floats, y_edges: Floats, cells: Any) -> None:
     """Cover cells that are not masked."""
     if cells.count():
         axes.pcolormesh(x_edges, y_edges, cells, cmap="Greys", vmin=0, vmax=4, alpha=0.75, rasterized=True)
-        # Of the ways to draw cells only pcolor can hatch.
+        # Only pcolor can draw hatched cells.
         axes.pcolor(x_edges, y_edges, cells, facecolor="none", hatch="/////", edgecolor="0.55", linewidth=0)

@@ -13,7 +13,7 @@ from fasthdmr.plotting import _shared as shared
 from fasthdmr.plotting._protocols import Indices
 
 _MAX_VARIABLES = 15
-_DARK = 0.75  # of the colour scale, from which text on it is white
+_DARK = 0.75  # fraction of the colour scale above which text is white
 
 
 def draw_matrix(indices: Indices, S: Floats, ST: Floats, ax: Any) -> Any:
@@ -50,7 +50,7 @@ def _matrix(indices: Indices, S: Floats, chosen: NDArray[np.intp]) -> Any:
 
 
 def _number(value: float) -> str:
-    """Return an index with two decimals and without the zero before them."""
+    """Return an index with two decimals and without a leading zero."""
     return f"{value:.2f}".replace("0.", ".", 1).replace("-", "−") if abs(value) >= 0.005 else "0"
 
 

@@ -1,4 +1,4 @@
-"""What pictures are drawn of."""
+"""Protocols of the objects that are plotted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all pictures share: matplotlib, colours, labels and places to draw in."""
+"""Common parts of all plots: matplotlib, colours, labels and axes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fasthdmr._support.optional import require
 
-# Told apart by colour-blind readers, and by their lightness in a grey print. The lighter is hatched as well.
+# Distinct for colour-blind readers, and by lightness in greyscale. The lighter one is also hatched.
 DARK, MIDDLE, LIGHT, PALE = "#1f4e79", "#7fa6c9", "#e69f00", "0.82"
 HATCHED: dict[str, Any] = {"hatch": "////", "edgecolor": "black", "linewidth": 0}
 DIVERGING = "RdBu_r"
@@ -18,17 +18,17 @@ DIVERGING = "RdBu_r"
 _LONGEST_NAME = 24
 _LONGEST_FUNCTION = 28
 
-# For every text with a name in it: a name may hold dollar signs, which are no formula.
+# For all text that contains names: dollar signs in a name do not start a formula.
 PLAIN: dict[str, Any] = {"parse_math": False}
 
 
 def pyplot() -> Any:
-    """Return matplotlib.pyplot, imported only now."""
+    """Return matplotlib.pyplot, imported at first use."""
     return require("matplotlib.pyplot", extra="plot")
 
 
 def shorten(name: str, longest: int = _LONGEST_NAME) -> str:
-    """Return a name that fits beside an axis: what it begins and ends with.
+    """Return a name short enough for an axis: its first and last characters.
 
     Examples
     --------
@@ -50,13 +50,13 @@ def subspace_label(names: Sequence[str]) -> str:
 
 
 def function_label(names: Sequence[str]) -> str:
-    """Return "f(x0, x1)", or "f" where that is too long."""
+    """Return "f(x0, x1)", or "f" if that is too long."""
     label = f"f({', '.join(names)})"
     return label if len(label) <= _LONGEST_FUNCTION else "f"
 
 
 def text_width(labels: Sequence[str]) -> float:
-    """Return about how many inches the longest label takes."""
+    """Return the approximate width of the longest label in inches."""
     return 0.085 * max(map(len, labels), default=0)
 
 

@@ -43,18 +43,17 @@ class ComponentDisplay:
 
     Notes
     -----
-    Components of one variable in one figure share their scale, so that a flat one is an unimportant one. A variable
-    is drawn from the 1st to the 99th percentile of the rows that were fitted, or of its law. Where a sample of these
-    rows is at hand,
+    Components of one variable in one figure share their scale, so a flat curve is an unimportant one. A variable
+    is drawn from the 1st to the 99th percentile of the fitted rows, or of its law. If a sample of the rows is kept,
 
-    - ticks along the bottom of a curve are some of them (the rug), and the band is two standard errors to either
-      side, where the estimator knows them;
-    - a variable with at most 10 distinct values gets a bar a value, with the share of its rows, and rows without a
-      value get a bar or mark of their own, "missing";
-    - grey, hatched on a map, covers what has no rows nearby (cells of a coarse grid): what the component does there is
-      extrapolation, and colours go only as far as elsewhere.
+    - ticks along the bottom of a curve are some of the rows (a rug plot), and the band is two standard errors to either
+      side, if the estimator has them;
+    - a variable with at most 10 distinct values has a bar for each value, with the fraction of rows, and missing values
+      have a bar or mark of their own, "missing";
+    - grey, hatched on a map, covers cells of a coarse grid without rows: the component is an extrapolation there, and
+      the colour scale does not include it.
 
-    Maps show what two variables do together beyond what each does alone; blue is below 0 and red above. Surfaces
+    Maps show the interaction of two variables, without their main effects; blue is negative and red positive. Surfaces
     leave missing values out.
 
     Examples
@@ -81,7 +80,7 @@ class ComponentDisplay:
                     "one or two variables. Evaluate it with component(subspace)."
                 )
             if component.bounds is None:
-                raise ValueError("A component of a dictionary of columns has no variables to be drawn over.")
+                raise ValueError("A component of a dictionary of columns has no variables for the axes of a plot.")
         self.components = list(components)
         self.output = output
         self.kind = kind
@@ -122,7 +121,7 @@ class ComponentDisplay:
             If a subspace has no component, is of order 3 or more, or `output`, `kind` or `ax` does not fit.
         """
         components = [estimator.component(u) for u in subspaces]
-        if shared.is_closed_form(estimator):  # the indices may be too many to be listed
+        if shared.is_closed_form(estimator):  # there may be too many indices to list
             number = output_index(output, 1)
         else:
             indices = estimator.sensitivity_

@@ -34,7 +34,7 @@ class WaterfallDisplay:
     Notes
     -----
     Each bar begins where the one above it ends; those that lower the prediction are hatched. The 12 strongest
-    components have bars of their own, the others one together; the last bar is what the components leave over.
+    components have bars of their own, the others one together; the last bar is the residual.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class WaterfallDisplay:
     def from_estimator(
         cls, estimator: Any, x: Any, *, output: int | str | None = None, ax: Any = None
     ) -> WaterfallDisplay:
-        """Draw what makes the prediction of a fitted estimator at one row.
+        """Draw the terms of the prediction of a fitted estimator at one row.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class WaterfallDisplay:
         ax.set_ylim(steps.size - 0.4, -0.6)
         low, high = min(f_0, *end), max(f_0, *end)
         span = (high - low) or 1.0
-        ax.set_xlim(low - 0.05 * span, high + 0.2 * span)  # the numbers stand to the right
+        ax.set_xlim(low - 0.05 * span, high + 0.2 * span)  # room for the numbers on the right
         ax.set_xlabel("output of the model")
         ax.set_title(f"f₀ = {f_0:.4g}  →  output = {output:.4g}", fontsize="medium")
         ax.spines[["top", "right", "left"]].set_visible(False)

@@ -15,7 +15,7 @@ from fasthdmr.plotting._matrix import draw_matrix
 from fasthdmr.plotting._protocols import Indices
 
 MAX_BARS = 20
-"""Subspaces that have bars, the strongest."""
+"""Largest number of bars; the strongest subspaces are shown."""
 
 
 class SensitivityDisplay:
@@ -46,7 +46,7 @@ class SensitivityDisplay:
     Notes
     -----
     Bars: a negative correlative index extends to the left of 0. The mark is the sum of both, the overall index S,
-    with its 95 % interval where that is known. The thin bar below, on subspaces of one variable, is the total index
+    with its 95 % interval if known. The thin bar below, on subspaces of one variable, is the total index
     ST of that variable.
 
     Matrix: S of single variables on the diagonal, of pairs beside it; blank where there is no component. The colour
