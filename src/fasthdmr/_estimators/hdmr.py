@@ -75,7 +75,8 @@ class HDMR(BaseHDMR):
 
     Examples
     --------
-    >>>     >>> from fasthdmr import HDMR
+    >>> import numpy as np
+    >>> from fasthdmr import HDMR
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(2000, 2))
     >>> hdmr = HDMR(lambda X: X[:, 0] + X[:, 0] * X[:, 1]).fit(X)
     >>> hdmr.subspaces_
