@@ -229,7 +229,7 @@ def of_mapping(n: int, beta: Mapping[Subspace, float], mu: float) -> BySubspace:
         count = sum(1 << len(v) for v in given)
         if count > _MAX_SUBSETS:
             raise ValueError(
-                f"beta makes {count:,} terms of f_u; at most {_MAX_SUBSETS:,} are worked out. Give beta by order if "
+                f"beta makes {count:,} terms of f_u; at most {_MAX_SUBSETS:,} are computed. Give beta by order if "
                 "it depends on the order alone, or fewer and smaller subspaces."
             )
         powers = [Fraction(1)]

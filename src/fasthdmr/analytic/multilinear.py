@@ -142,7 +142,7 @@ class MultilinearModel(AnalyticModel):
         Parameters
         ----------
         log : bool
-            Whether to return natural logarithms, for shares below what doubles can hold.
+            Whether to return natural logarithms, for shares that underflow as float64.
 
         Returns
         -------
