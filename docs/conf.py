@@ -1,7 +1,13 @@
 """How Sphinx builds the documentation: ``python -m sphinx -W -b html docs build/docs``, without a network."""
 
 import importlib.metadata
+import sys
+from pathlib import Path
 from typing import Any
+
+import fasthdmr
+
+ROOT = Path(__file__).resolve().parents[1]
 
 project = "fasthdmr"
 author = "the fasthdmr developers"
@@ -32,6 +38,19 @@ def leave_out_foreign(app: Any, what: str, name: str, member: object, skip: bool
     return True if str(getattr(member, "__module__", "")).startswith("sklearn.") else None
 
 
+def draw_rooms(app: Any) -> None:
+    """Draw the rooms of the core and of the package that is documented."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    import rooms
+    import rooms_picture
+
+    houses = [rooms.core(ROOT / "csrc" / "core"), rooms.python(Path(fasthdmr.__file__).parent)]
+    picture = ROOT / "docs" / "generated" / "rooms.svg"
+    picture.parent.mkdir(exist_ok=True)
+    rooms_picture.draw(houses, picture)
+
+
 def setup(app: Any) -> None:
     """Connect to Sphinx."""
     app.connect("autodoc-skip-member", leave_out_foreign)
+    app.connect("builder-inited", draw_rooms)
