@@ -432,8 +432,10 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         chosen = getattr(self, "interactions", None)
         return Kept(self.order, None if chosen is None else frozenset(self._interactions()))
 
-    def _assemble(self, problem: Problem, dictionary: Dictionary, solutions: Sequence[Solution], **rest: Any) -> None:
-        """Set the decomposition (further arguments as for `assemble`)."""
+    def _set_decomposition(
+        self, problem: Problem, dictionary: Dictionary, solutions: Sequence[Solution], **rest: Any
+    ) -> None:
+        """Put the solutions together (further arguments as for `assemble`)."""
         data = None
         if self.normalise == "data":
             assert problem.targets is not None

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
 from fasthdmr._dictionaries.black_box import Output
+from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._dictionaries.models import allows_nan, is_scored, names_of
 from fasthdmr._estimators.base import BaseHDMR
+from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._solve.problem import Problem
 from fasthdmr._spans.kinds import SPANS
 from fasthdmr._spans.of_values import ValuesInSpans
@@ -149,20 +152,10 @@ class HDMR(BaseHDMR):
         """
         with self._whole():
             X, y, weights = self._check(X, y, sample_weight)
-            output = None if self.model is None else Output(self.model)
-            values = y if output is None else output(X)
+            strategy = self._strategy(X, y)
             problem = self._problem(X, y, weights)
-            strategy = ValuesInSpans.of(output, values, SpanOptions(self.basis, self.degree, self.n_splines))
             dictionary, solutions = strategy.solve(problem)
-            self._assemble(
-                problem,
-                dictionary,
-                solutions,
-                output_names=None if values.ndim == 1 else tuple(f"y{k}" for k in range(len(solutions))),
-                sample=Sample.of(X, weights, strategy.values),
-                ci=self.ci,
-                remedy=None if output is None else lambda: self._remedy(X.shape[1]),
-            )
+            self._assemble(problem, dictionary, solutions, strategy)
         return self
 
     def _check(self, X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[Any], Any, Floats | None]:
@@ -185,6 +178,24 @@ class HDMR(BaseHDMR):
     def _problem(self, X: NDArray[Any], y: Any, weights: Floats | None) -> Problem:
         targets = None if y is None else y.reshape(len(y), -1)
         return Problem(X, weights, self._kept(), targets, n_threads(self.n_jobs), self.verbose)
+
+    def _strategy(self, X: NDArray[Any], y: Any) -> ValuesInSpans:
+        output = None if self.model is None else Output(self.model)
+        values = y if output is None else output(X)
+        return ValuesInSpans(output, values, SpanOptions(self.basis, self.degree, self.n_splines))
+
+    def _assemble(
+        self, problem: Problem, dictionary: Dictionary, solutions: Sequence[Solution], strategy: ValuesInSpans
+    ) -> None:
+        self._set_decomposition(
+            problem,
+            dictionary,
+            solutions,
+            output_names=None if strategy.values.ndim == 1 else tuple(f"y{k}" for k in range(len(solutions))),
+            sample=Sample.of(problem.X, problem.weights, strategy.columns),
+            ci=self.ci,
+            remedy=None if strategy.output is None else lambda: self._remedy(problem.X.shape[1]),
+        )
 
     def _remedy(self, n_features: int) -> str:
         """Return what lowers the residual."""

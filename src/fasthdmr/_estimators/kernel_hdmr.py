@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._dictionaries.models import is_scored
 from fasthdmr._estimators.base import BaseHDMR
 from fasthdmr._estimators.members import fit_member, is_fitted
@@ -16,7 +18,9 @@ from fasthdmr._kernel_machines.in_columns import MachineInColumns, Measure
 from fasthdmr._kernel_machines.machine import Machine, read_machine
 from fasthdmr._measures.gaussian import GaussianMeasure
 from fasthdmr._measures.rows import RowsMeasure
+from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._solve.problem import Problem
+from fasthdmr._support.sample import Sample
 from fasthdmr._support.subspaces import Subspace, as_subspace
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
@@ -136,15 +140,7 @@ class KernelHDMR(BaseHDMR):
             problem, measure = self._problem(machine, X, y, weights), self._measure(X, weights)
             self._columns = MachineInColumns.under(measure, machine)
             dictionary, solutions = self._columns.solve(problem)
-            self._assemble(
-                problem,
-                dictionary,
-                solutions,
-                output_names=tuple(f"y{k}" for k in range(len(solutions))) if machine.several else None,
-                sample=measure.sample(),
-                ci=self.ci,
-                remedy=lambda: "a higher `order`",
-            )
+            self._assemble(problem, dictionary, solutions, measure.sample())
         return self
 
     def _check(self, X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[Any], Any, Floats | None]:
@@ -214,6 +210,20 @@ class KernelHDMR(BaseHDMR):
         if self.normalise != "data" and weights is not None and self.estimator_ is self.estimator:
             raise ValueError("sample_weight weighs rows, and the measure (mean, cov) has none.")
         return GaussianMeasure(mean, cov, X.shape[1])
+
+    def _assemble(
+        self, problem: Problem, dictionary: Dictionary, solutions: Sequence[Solution], sample: Sample
+    ) -> None:
+        several = self._columns.machine.several
+        self._set_decomposition(
+            problem,
+            dictionary,
+            solutions,
+            output_names=tuple(f"y{k}" for k in range(len(solutions))) if several else None,
+            sample=sample,
+            ci=self.ci,
+            remedy=lambda: "a higher `order`",
+        )
 
     def _names(self, machine: Machine, X: NDArray[Any]) -> tuple[str, ...]:
         """Return the names of the variables: those of X, else those of the machine, else "x0", "x1" and so on."""

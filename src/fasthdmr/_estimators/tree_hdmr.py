@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags, check_array
 
+from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._dictionaries.models import allows_nan, is_scored
 from fasthdmr._dictionaries.tree_columns import Sorting, TreeDictionary
 from fasthdmr._estimators.base import BaseHDMR
 from fasthdmr._estimators.members import as_members, fit_members, is_fitted, load_members, variable_names
 from fasthdmr._measures.product import TreesUnderProductMeasure
 from fasthdmr._solve.combination import Combination, Ridge, Sum
+from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._solve.problem import Problem, Strategy
 from fasthdmr._solve.ridge import DEFAULT_ALPHAS
 from fasthdmr._solve.tree_columns import TreesInColumns
@@ -226,20 +228,10 @@ class TreeHDMR(BaseHDMR):
             members, combination = self._check_parameters()
             X, y, weights = self._check(members, combination, X, y, sample_weight)
             trees = self._load(members, combination, X, y, weights)
+            problem = self._problem(combination, X, y, weights)
             with self._timed("decomposed"):
-                problem = self._problem(combination, X, y, weights)
                 dictionary, solutions = self._strategy(trees, combination).solve(problem)
-                self._assemble(
-                    problem,
-                    dictionary,
-                    solutions,
-                    output_names=self._output_names(),
-                    sample=Sample.of(X, weights),
-                    ci=self.ci if self.measure == "empirical" else None,
-                    remedy=self._remedy,
-                )
-            alphas = [solution.alpha for solution in solutions]
-            self.alpha_ = alphas[0] if len(alphas) == 1 or alphas[0] is None else np.array(alphas)
+                self._assemble(problem, dictionary, solutions)
         return self
 
     def _check_parameters(self) -> tuple[list[Any], Combination]:
@@ -295,10 +287,6 @@ class TreeHDMR(BaseHDMR):
             return "tree"
         return sorting_of_terms(smooth=self.smooth)
 
-    def _output_names(self) -> tuple[str, ...] | None:
-        n_outputs = self.forests_[0].n_outputs
-        return None if n_outputs == 1 else self.forests_[0].output_names or tuple(f"y{k}" for k in range(n_outputs))
-
     def _problem(self, combination: Combination, X: NDArray[Any], y: Any, weights: Floats | None) -> Problem:
         targets, n_outputs = None, self.forests_[0].n_outputs
         if combination.needs_y or self.normalise == "data":
@@ -313,6 +301,21 @@ class TreeHDMR(BaseHDMR):
         if not BASES[self.basis].is_span:
             return TreesInColumns(trees, combination)
         return TreesInSpans(trees, combination, SpanOptions(self.basis, self.degree, self.n_splines), self.smooth)
+
+    def _assemble(self, problem: Problem, dictionary: Dictionary, solutions: Sequence[Solution]) -> None:
+        one = len(solutions) == 1
+        names = self.forests_[0].output_names or tuple(f"y{k}" for k in range(len(solutions)))
+        self._set_decomposition(
+            problem,
+            dictionary,
+            solutions,
+            output_names=None if one else names,
+            sample=Sample.of(problem.X, problem.weights),
+            ci=self.ci if self.measure == "empirical" else None,
+            remedy=self._remedy,
+        )
+        alphas = [solution.alpha for solution in solutions]
+        self.alpha_ = alphas[0] if one or alphas[0] is None else np.array(alphas)
 
     def _remedy(self) -> str:
         """Return what lowers the residual."""

@@ -14,6 +14,7 @@ from fasthdmr._spans.basis import Basis, closure
 from fasthdmr._spans.fit import ValueSpans, solve_values
 from fasthdmr._spans.nearest_cells import Support
 from fasthdmr._spans.planning import SpanOptions, choose_basis
+from fasthdmr._support.cached import cached_property
 from fasthdmr._support.progress import rows_progress
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
@@ -29,7 +30,7 @@ class ValuesInSpans:
     ----------
     output : Output or None
         The function; None: the black box is data.
-    values : ndarray of shape (N, K), in Fortran order
+    values : ndarray of shape (N,) or (N, K)
         Those at the rows of the problem.
     options : SpanOptions
     """
@@ -38,19 +39,19 @@ class ValuesInSpans:
     values: Floats
     options: SpanOptions
 
-    @classmethod
-    def of(cls, output: Output | None, values: Floats, options: SpanOptions) -> ValuesInSpans:
-        """Take values of shape (N,) or (N, K)."""
-        return cls(output, np.asfortranarray(values.reshape(len(values), -1), dtype=np.float64), options)
+    @cached_property
+    def columns(self) -> Floats:
+        """The values as columns, (N, K), in Fortran order."""
+        return np.asfortranarray(self.values.reshape(len(self.values), -1), dtype=np.float64)
 
     def solve(self, problem: Problem) -> tuple[ValueSpans, list[Solution]]:
         """Return the function and spans, and the components of every output."""
         X, weights = problem.X, problem.weights
         basis = self._basis(problem)
         with rows_progress(len(X), "rows of the spans", verbose=problem.verbose):
-            solutions, regression = solve_values(X, weights, basis, self.values, n_threads=problem.n_threads)
+            solutions, regression = solve_values(X, weights, basis, self.columns, n_threads=problem.n_threads)
         given, support = FunctionDictionary(self.output, X.shape[1]), Support.of(X, weights, basis)
-        return ValueSpans(given, [1] * self.values.shape[1], basis, regression, support), solutions
+        return ValueSpans(given, [1] * self.columns.shape[1], basis, regression, support), solutions
 
     def _basis(self, problem: Problem) -> Basis:
         n, order, chosen = problem.X.shape[1], problem.largest_order, problem.kept.interactions
@@ -62,4 +63,4 @@ class ValuesInSpans:
                 f"order={problem.kept.order} of {n} variables makes {count:,} spans; at most {_MAX_SUBSPACES:,} are "
                 "looked at. Lower `order`, or choose subspaces with `interactions`."
             )
-        return choose_basis(problem, closure(touched, order), order, self.options, self.values.__getitem__, joint=True)
+        return choose_basis(problem, closure(touched, order), order, self.options, self.columns.__getitem__, joint=True)
