@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hierarchy/from_above.hpp"
 #include "linalg/dot.hpp"
 #include "support/parallel.hpp"
 
@@ -87,19 +88,14 @@ Decomposition top_down(const Measure& m, const double* beta, int n_threads) {
     const index n_subspaces = index(m.subspaces.size());
     std::vector<double> coefficients(beta, beta + m.p);
     std::vector<Purified> purified(n_subspaces);
-    // Subspaces of one order do not see each other; what they push down is added in their own order.
-    for (index end = n_subspaces; end > 0;) {
-        index begin = end;
-        while (begin > 0 && m.subspaces[begin - 1].size() == m.subspaces[end - 1].size()) --begin;
-        parallel_for(end - begin, n_threads,
-                     [&](index k) { purified[begin + k] = purify(m, begin + k, coefficients.data()); });
-        for (index s = begin; s < end; ++s) {
+    from_above(
+        n_subspaces, n_threads, [&](index s) { return m.subspaces[s].size(); },
+        [&](index s) { purified[s] = purify(m, s, coefficients.data()); },
+        [&](index s) {
             coefficients[0] += purified[s].mean;
             for (std::size_t k = 0; k < purified[s].lower.size(); ++k)
                 coefficients[purified[s].lower[k]] += purified[s].pushed[k];
-        }
-        end = begin;
-    }
+        });
 
     Decomposition result;
     result.constant = coefficients[0];

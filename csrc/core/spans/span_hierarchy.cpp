@@ -4,7 +4,7 @@
 #include <optional>
 #include <set>
 
-#include "support/parallel.hpp"
+#include "hierarchy/from_above.hpp"
 
 namespace fasthdmr {
 
@@ -129,13 +129,9 @@ void TopDown::hand_down(index s) {
 
 std::vector<Decomposition> TopDown::run(int n_threads) {
     const index n = index(spans_.all().size());
-    for (index end = n; end > 0;) {
-        index begin = end;
-        while (begin > 0 && spans_.all()[begin - 1].subspace.size() == spans_.all()[end - 1].subspace.size()) --begin;
-        parallel_for(end - begin, n_threads, [&](index k) { purify(begin + k); });
-        for (index s = begin; s < end; ++s) hand_down(s);
-        end = begin;
-    }
+    from_above(
+        n, n_threads, [&](index s) { return spans_.all()[s].subspace.size(); }, [&](index s) { purify(s); },
+        [&](index s) { hand_down(s); });
     std::vector<Decomposition> results;
     for (index k = 0; k < index(starts_.size()); ++k) {
         Decomposition result;
