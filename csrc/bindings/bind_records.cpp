@@ -1,3 +1,4 @@
+#include "kernels/compiler.hpp"
 #include "pybind.hpp"
 #include "released.hpp"
 
@@ -41,7 +42,7 @@ public:
     py::array of(const py::dict& state) const {
         auto a = py::cast<py::array>(state[key_]);
         const char* data = static_cast<const char*>(a.data());
-        for (index byte = 0; byte < std::min<index>(a.nbytes(), kFetched); byte += 64) __builtin_prefetch(data + byte);
+        for (index byte = 0; byte < std::min<index>(a.nbytes(), kFetched); byte += 64) FASTHDMR_PREFETCH(data + byte);
         return a;
     }
 

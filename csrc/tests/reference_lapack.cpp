@@ -115,6 +115,7 @@ void dpocon(char*, int* n, double* a, int* lda, double* anorm, double* rcond, do
         largest = std::max(largest, sum);
     }
     *rcond = *n > 0 ? 1.0 / (*anorm * largest) : 1.0;
+    *info = 0;
 }
 
 // The lower triangle of C, with A'A added: the one case that the core needs.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/compiler.hpp"
 #include "kernels/kernels.hpp"
 #include "support/interruption.hpp"
 
@@ -10,16 +11,14 @@ namespace fasthdmr {
 namespace {
 
 // GCC takes functions that do nothing else for functions without effect: it drops calls that are not inlined early.
-[[gnu::always_inline]] inline void prefetch(const void* data, index bytes) {
-#if defined(__GNUC__)
+FASTHDMR_ALWAYS_INLINE void prefetch(const void* data, index bytes) {
     constexpr index line = 64;
-    for (index k = 0; k < bytes; k += line) __builtin_prefetch(static_cast<const char*>(data) + k, 0, 2);
-#endif
+    for (index k = 0; k < bytes; k += line) FASTHDMR_PREFETCH(static_cast<const char*>(data) + k);
 }
 
 // A tree is left and comes back a block of rows later, when other caches than the first ones may have to deliver it: it
 // is asked for one tree ahead, if the rows will see most of it.
-[[gnu::always_inline]] inline void prefetch_tree(const Forest& forest, index t, index rows) {
+FASTHDMR_ALWAYS_INLINE void prefetch_tree(const Forest& forest, index t, index rows) {
     if (rows * forest.depth(t) < forest.tree_size(t)) return;
     prefetch(forest.tree(t), forest.tree_size(t) * index(sizeof(Node)));
     if (forest.width() == 1) prefetch(forest.values(t), forest.tree_size(t) * index(sizeof(double)));

@@ -1,6 +1,7 @@
-#include "kernels/declarations.hpp"
-
 #include <cstring>
+
+#include "kernels/compiler.hpp"
+#include "kernels/declarations.hpp"
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -73,14 +74,12 @@ inline std::int32_t step_missing(const Walk& walk, std::int32_t at) {
 #if defined(__AVX2__)
 
 // Sends the lanes of a bit set there. Arguments are values: what others can point at has to be in memory.
-__attribute__((noinline)) Lanes step_missing(const Walk& walk, unsigned missing, Lanes at, Lanes next) {
+FASTHDMR_NOINLINE Lanes step_missing(const Walk& walk, unsigned missing, Lanes at, Lanes next) {
     std::int32_t from[kLanes], to[kLanes];
     std::memcpy(from, &at, sizeof at);
     std::memcpy(to, &next, sizeof next);
-    for (; missing; missing &= missing - 1) {
-        const int lane = __builtin_ctz(missing);
-        to[lane] = step_missing(walk, from[lane]);
-    }
+    for (int lane = 0; missing; ++lane, missing >>= 1)
+        if (missing & 1) to[lane] = step_missing(walk, from[lane]);
     std::memcpy(&next, to, sizeof next);
     return next;
 }

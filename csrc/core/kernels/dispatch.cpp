@@ -1,6 +1,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "kernels/compiler.hpp"
 #include "kernels/kernels.hpp"
 
 namespace fasthdmr {
@@ -15,9 +16,9 @@ namespace {
 
 const Kernels& choose() {
 #ifdef FASTHDMR_X86
-    const bool avx2 = __builtin_cpu_supports("avx2");
-    const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    const bool avx2 = FASTHDMR_CPU_SUPPORTS("avx2");
+    const bool avx512 = avx2 && FASTHDMR_CPU_SUPPORTS("avx512f") && FASTHDMR_CPU_SUPPORTS("avx512dq") &&
+                        FASTHDMR_CPU_SUPPORTS("avx512bw") && FASTHDMR_CPU_SUPPORTS("avx512vl");
     const Kernels* best = avx512 ? &kernels_avx512 : avx2 ? &kernels_avx2 : &kernels_baseline;
     if (const char* wish = std::getenv("FASTHDMR_CPU")) {
         if (!std::strcmp(wish, "baseline")) best = &kernels_baseline;

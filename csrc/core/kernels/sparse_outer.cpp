@@ -1,19 +1,15 @@
+#include "kernels/compiler.hpp"
 #include "kernels/declarations.hpp"
 
 namespace fasthdmr::FASTHDMR_ISA {
 
 namespace {
 
-#ifdef __AVX__
-// Four doubles anywhere in memory: written out, because compilers do not find them in loops of four.
-typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
-#endif
-
 template <int Run>
-inline void add_run(double factor, const double* __restrict b, double* __restrict out) {
+inline void add_run(double factor, const double* FASTHDMR_RESTRICT b, double* FASTHDMR_RESTRICT out) {
 #ifdef __AVX__
     if constexpr (Run == 4) {
-        *reinterpret_cast<Four*>(out) += factor * *reinterpret_cast<const Four*>(b);
+        (factor * Vector<4>::load(b)).add_to(out);
         return;
     }
 #endif
@@ -25,9 +21,9 @@ template <int Run, int Runs>
 void add_row_products(const SparseRows& a, const SparseRows& b, const double* weight, index rows, double* g, index ld) {
     const index runs = Runs ? Runs : b.runs;
     for (index r = 0; r < rows; ++r) {
-        const double* __restrict av = a.values + r * a.runs * a.run;
-        const double* __restrict bv = b.values + r * runs * Run;
-        const std::int32_t* __restrict starts = b.starts + r * runs;
+        const double* FASTHDMR_RESTRICT av = a.values + r * a.runs * a.run;
+        const double* FASTHDMR_RESTRICT bv = b.values + r * runs * Run;
+        const std::int32_t* FASTHDMR_RESTRICT starts = b.starts + r * runs;
         for (index p = 0; p < a.runs; ++p) {
             double* row = g + a.starts[r * a.runs + p] * ld;
             for (int i = 0; i < a.run; ++i, row += ld) {

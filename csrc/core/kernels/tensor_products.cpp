@@ -1,3 +1,4 @@
+#include "kernels/compiler.hpp"
 #include "kernels/declarations.hpp"
 
 namespace fasthdmr::FASTHDMR_ISA {
@@ -6,7 +7,7 @@ namespace {
 
 constexpr index kMostOuter = 256;  // 4^4: two spans of three variables each, the last two factors apart
 
-// Doubles of a register, written out: compilers do not find vectors in loops of four.
+// Doubles of a register.
 #if defined(__AVX512F__)
 constexpr int kLanes = 8;
 #elif defined(__AVX__)
@@ -29,7 +30,7 @@ inline index multiply(double* outer, index n, const double* values) {
 template <int Inner, int Run>
 void add_rows(const TensorRows& t, const double* weight, index rows, double* sums) {
     constexpr int lanes = Run < kLanes ? Run : kLanes;
-    typedef double Lanes __attribute__((vector_size(8 * lanes), aligned(8), may_alias));
+    using Lanes = Vector<lanes>;
     const index stride = t.stride;
     const int heads = t.factors - (Inner == 1 ? 1 : 2);
     double outer[kMostOuter];
@@ -41,14 +42,14 @@ void add_rows(const TensorRows& t, const double* weight, index rows, double* sum
                                : multiply<8>(outer, n, t.values[k] + r * 8);
         const double* inner = Inner == 1 ? nullptr : t.values[heads] + r * Inner;
         for (int v = 0; v < Run; v += lanes) {
-            const Lanes last = *reinterpret_cast<const Lanes*>(t.values[t.factors - 1] + r * Run + v);
+            const Lanes last = Lanes::load(t.values[t.factors - 1] + r * Run + v);
             Lanes products[Inner];
             for (int j = 0; j < Inner; ++j) products[j] = Inner == 1 ? last : inner[j] * last;
             for (index i = 0; i < n; ++i) {
                 double* out = sums + t.begin[r] + t.offsets[i] + v;
                 const double factor = outer[i];
-#pragma GCC unroll 8
-                for (int j = 0; j < Inner; ++j) *reinterpret_cast<Lanes*>(out + j * stride) += factor * products[j];
+                FASTHDMR_UNROLL
+                for (int j = 0; j < Inner; ++j) (factor * products[j]).add_to(out + j * stride);
             }
         }
     }

@@ -1,15 +1,14 @@
 #include "support/interruption.hpp"
 
+#include "kernels/compiler.hpp"
+
 namespace fasthdmr {
 
 namespace {
 
 // Storage of a thread that comes with its stack: what the C library allocates at first use, as it does for libraries
 // that are loaded late, ends the process where there is no memory for it.
-#ifdef __ELF__
-[[gnu::tls_model("initial-exec")]]
-#endif
-thread_local Interruptible* current_call = nullptr;
+FASTHDMR_STATIC_TLS thread_local Interruptible* current_call = nullptr;
 constexpr int kStopping = 1, kStopped = 2;
 
 }  // namespace

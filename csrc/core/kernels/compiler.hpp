@@ -1,0 +1,71 @@
+// Compiler extensions, each with a fallback in standard C++. No other file of the core uses one. Plain enough for kernel
+// files: templates and inline functions here depend on FASTHDMR_ISA or are forced into their callers.
+#pragma once
+
+#if defined(__GNUC__)  // GCC and Clang
+#define FASTHDMR_NOINLINE __attribute__((noinline))
+#define FASTHDMR_ALWAYS_INLINE __attribute__((always_inline)) inline
+#define FASTHDMR_PREFETCH(address) __builtin_prefetch(address, 0, 2)  // for reading, to the second-level cache
+#define FASTHDMR_CPU_SUPPORTS(feature) bool(__builtin_cpu_supports(feature))
+#else
+#define FASTHDMR_NOINLINE
+#define FASTHDMR_ALWAYS_INLINE inline
+#define FASTHDMR_PREFETCH(address) (void)(address)
+#define FASTHDMR_CPU_SUPPORTS(feature) false
+#endif
+
+// GCC, Clang and MSVC all know this keyword; C++ has none.
+#define FASTHDMR_RESTRICT __restrict
+
+#if defined(__GNUC__) && !defined(__clang__)
+#define FASTHDMR_UNROLL _Pragma("GCC unroll 8")
+#elif defined(__clang__)
+#define FASTHDMR_UNROLL _Pragma("clang loop unroll_count(8)")
+#else
+#define FASTHDMR_UNROLL
+#endif
+
+// A thread-local variable in the static block of each thread, which exists before the thread runs.
+#if defined(__GNUC__) && defined(__ELF__)
+#define FASTHDMR_STATIC_TLS __attribute__((tls_model("initial-exec")))
+#else
+#define FASTHDMR_STATIC_TLS
+#endif
+
+#if defined(FASTHDMR_ISA)
+namespace fasthdmr::FASTHDMR_ISA {
+
+// Some doubles of a register. Compilers do not always find vectors in loops of four, so they are written out.
+#if defined(__GNUC__)
+template <int Lanes>
+struct Vector {
+    typedef double Type __attribute__((vector_size(8 * Lanes), aligned(8), may_alias));
+    Type lanes;
+
+    static Vector load(const double* from) { return {*reinterpret_cast<const Type*>(from)}; }
+    void add_to(double* out) const { *reinterpret_cast<Type*>(out) += lanes; }
+    friend Vector operator*(double factor, const Vector& v) { return {factor * v.lanes}; }
+};
+#else
+template <int Lanes>
+struct Vector {
+    double lanes[Lanes];
+
+    static Vector load(const double* from) {
+        Vector result;
+        for (int k = 0; k < Lanes; ++k) result.lanes[k] = from[k];
+        return result;
+    }
+    void add_to(double* out) const {
+        for (int k = 0; k < Lanes; ++k) out[k] += lanes[k];
+    }
+    friend Vector operator*(double factor, const Vector& v) {
+        Vector result;
+        for (int k = 0; k < Lanes; ++k) result.lanes[k] = factor * v.lanes[k];
+        return result;
+    }
+};
+#endif
+
+}  // namespace fasthdmr::FASTHDMR_ISA
+#endif
