@@ -133,7 +133,7 @@ def core_objects():
     evaluators = [kind(forest, 1) for kind in (_core.Prediction, _core.TreeFeatures, _core.NodeFeatures)]
     by_node = _core.ForestColumns(forest, 0, "node")
     return [
-        *(forest, *evaluators, by_node, _core.Drafts(), _core.TreeColumns([columns], 1), marginals, trees),
+        *(forest, *evaluators, by_node, _core.BackgroundLayout(), _core.TreeColumns([columns], 1), marginals, trees),
         *(_core.ProductComponents(trees, 2, None, 1), spans, sums, gram),
     ]
 
@@ -157,7 +157,7 @@ def test_no_object_is_made_by_new_alone(name):
         lambda: copyreg._reconstructor(kind, kind.__mro__[1], None),
         lambda: type("Mine", (kind,), {}),
     ]
-    if name != "Drafts":  # nothing has to be said about drafts
+    if name != "BackgroundLayout":  # it has no state to lose
         calls += [lambda: kind.__new__(kind), lambda: copyreg.__newobj__(kind), lambda: kind()]
     for call in calls:
         with pytest.raises(TypeError):

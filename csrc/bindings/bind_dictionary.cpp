@@ -127,10 +127,10 @@ void bind_dictionary(py::module_& m) {
                 return std::make_shared<ForestColumns>(std::move(forest), output, sorting, which);
             },
             py::arg("forest"), py::arg("output"), py::arg("by"), py::arg("trees") = "all");
-    bind_class<Drafts>(m, "Drafts")
-        .def_static("_make", [] { return std::make_unique<Drafts>(); })
-        .def("add", &Drafts::add, py::arg("columns"))
-        .def("finish", &Drafts::finish, py::call_guard<Released>());
+    bind_class<BackgroundLayout>(m, "BackgroundLayout")
+        .def_static("_make", [] { return std::make_unique<BackgroundLayout>(); })
+        .def("add", &BackgroundLayout::add, py::arg("columns"))
+        .def("finish", &BackgroundLayout::finish, py::call_guard<Released>());
     bind_class<TreeColumns>(m, "TreeColumns")
         .def_static(
             "_make",

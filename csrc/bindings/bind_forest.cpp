@@ -38,7 +38,8 @@ std::shared_ptr<Forest> make_forest(index n_features, index n_outputs, const Int
     return std::make_shared<Forest>(arrays);
 }
 
-// The arrays that make the same forest again. Thresholds are float32 by now; rounding them down once more changes nothing.
+// The arrays that make the same forest again. Thresholds are float32 by now; rounding them down once more changes
+// nothing.
 py::tuple get_state(const Forest& f) {
     const index n_nodes = f.n_nodes();
     Integers tree_offsets(f.n_trees() + 1), left(n_nodes), right(n_nodes), feature(n_nodes), tree_output(f.n_trees());

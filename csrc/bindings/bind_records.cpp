@@ -76,7 +76,8 @@ py::object attribute(py::handle object, const py::str& name) {
 }
 
 // The trees of fitted estimators, and where the nodes of each begin and end in all of them. In C++, since what is slow
-// here is the way from object to object in memory: a processor that need not interpret anything looks some objects ahead.
+// here is the way from object to object in memory: a processor that need not interpret anything looks some objects
+// ahead.
 py::tuple grown_trees(const py::list& estimators) {
     const py::str tree_("tree_"), node_count("node_count");
     const index count = index(estimators.size());

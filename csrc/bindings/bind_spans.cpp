@@ -129,8 +129,8 @@ py::tuple project(const Sums& sums, const Gram& gram, const py::array& x, const 
     return py::make_tuple(out, by_term);
 }
 
-// The solutions of the systems of terms for other right-hand sides, (columns of its spans, m) by term or none, added up:
-// (all columns, outputs x m).
+// The solutions of the systems of terms for other right-hand sides, (columns of its spans, m) by term or none, added
+// up: (all columns, outputs x m).
 py::array_t<double> solve_systems(const Sums& sums, const Gram& gram, const py::array& x,
                                   const std::optional<Doubles>& weight,
                                   const std::vector<std::optional<py::array_t<double, py::array::f_style>>>& given,

@@ -55,9 +55,9 @@ inline py::array_t<double> column_major(index rows, index columns) {
     return py::array_t<double>({rows, columns}, {item, item * std::max<index>(rows, 1)});
 }
 
-// A class whose __new__ makes whole objects, by the class' static `_make`; without one there are none to be had. pybind11
-// leaves that to __init__ otherwise, and reads memory as an object where a serialiser calls __new__ alone; and without a
-// __new__ of their own, old protocols of pickle call pybind11's base class, which ends the process.
+// A class whose __new__ makes whole objects, by the class' static `_make`; without one there are none to be had.
+// pybind11 leaves that to __init__ otherwise, and reads memory as an object where a serialiser calls __new__ alone; and
+// without a __new__ of their own, old protocols of pickle call pybind11's base class, which ends the process.
 template <class T>
 py::classh<T> bind_class(py::module_& m, const char* name) {
     const auto setup = [](PyHeapTypeObject* heap_type) {

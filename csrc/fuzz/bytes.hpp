@@ -1,4 +1,5 @@
-// Decisions taken from a string of bytes, as a fuzzer makes it; with the interface of `Random`. After the last byte: zeros.
+// Decisions taken from a string of bytes, as a fuzzer makes it; with the interface of `Random`. After the last byte:
+// zeros.
 #pragma once
 
 #include <cstdint>

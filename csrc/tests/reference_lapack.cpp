@@ -20,7 +20,8 @@ double dot(const double* x, const double* y, int n) {
 
 double norm(const double* x, int n) { return std::sqrt(dot(x, x, n)); }
 
-// H = I - 2 v v' with v of length 1, or of length 0 where nothing is to be done: maps x to a multiple of the first axis.
+// H = I - 2 v v' with v of length 1, or of length 0 where nothing is to be done: maps x to a multiple of the first
+// axis.
 Vector reflector(Vector x) {
     if (x.empty() || norm(x.data() + 1, int(x.size()) - 1) == 0.0) return Vector(x.size(), 0.0);
     x[0] += std::copysign(norm(x.data(), int(x.size())), x[0]);
@@ -55,8 +56,8 @@ void dtpqrt(int* m, int* n, int* l, int*, double* a, int* lda, double* b, int* l
     *info = 0;
 }
 
-// One step of pivoted QR, where LAPACK takes up to nb of them: the rows before `offset` are factored, the column that has
-// most left comes first and is reflected on the axis, and so is all behind it.
+// One step of pivoted QR, where LAPACK takes up to nb of them: the rows before `offset` are factored, the column that
+// has most left comes first and is reflected on the axis, and so is all behind it.
 void dlaqps(int* m, int* n, int* offset, int*, int* kb, double* a, int* lda, int* pivots, double* tau, double*, double*,
             double*, double*, int*) {
     const int begin = *offset, height = *m - begin;
@@ -171,8 +172,8 @@ void rotate(double* x, double* y, int n, int step, double c, double s) {
     }
 }
 
-// Jacobi: rotations of two axes at a time until nothing but rounding is left beside the diagonal of a. V, stored like a,
-// gathers them. Returns whether that was reached.
+// Jacobi: rotations of two axes at a time until nothing but rounding is left beside the diagonal of a. V, stored like
+// a, gathers them. Returns whether that was reached.
 bool diagonalise(Vector& a, Vector& v, int n) {
     constexpr int sweeps = 50;
     const double negligible = 1e-17 * norm(a.data(), n * n);

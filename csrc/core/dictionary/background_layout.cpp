@@ -6,12 +6,12 @@ namespace fasthdmr {
 
 namespace {
 
-// Nobody waits for the draft any more. It has no words: they would take memory.
+// Ends work whose result is not needed any more. It has no message, which would take memory.
 struct Abandoned : std::exception {};
 
 }  // namespace
 
-void Drafts::add(std::shared_ptr<ForestColumns> columns) {
+void BackgroundLayout::add(std::shared_ptr<ForestColumns> columns) {
     {
         std::lock_guard<std::mutex> lock(mutex_);
         waiting_.push_back(std::move(columns));
@@ -21,11 +21,11 @@ void Drafts::add(std::shared_ptr<ForestColumns> columns) {
     try {
         thread_ = std::thread([this] { work(); });
     } catch (const std::system_error&) {
-        // A machine that refuses another thread, or the memory for it, is no reason to fail: they are drafted later.
+        // Without another thread, or memory for it, the columns are prepared later.
     } catch (const std::bad_alloc&) {}
 }
 
-void Drafts::work() {
+void BackgroundLayout::work() {
     const Interruptible::Joined joined(&call_);
     for (;;) {
         std::shared_ptr<ForestColumns> next;
@@ -35,26 +35,26 @@ void Drafts::work() {
             if (done_) return;
             next = std::move(waiting_.front());
             waiting_.pop_front();
-            is_drafting_ = true;
+            is_preparing_ = true;
         }
         try {
-            next->draft(1);
+            next->prepare(1);
         } catch (...) {
             failure_ = std::current_exception();
         }
         std::lock_guard<std::mutex> lock(mutex_);
-        is_drafting_ = false;
+        is_preparing_ = false;
         changed_.notify_all();
         if (failure_) return;
     }
 }
 
-void Drafts::finish() {
+void BackgroundLayout::finish() {
     try {
         std::unique_lock<std::mutex> lock(mutex_);
         done_ = true;
         changed_.notify_all();
-        while (!changed_.wait_for(lock, Interruptible::kInterval, [this] { return !is_drafting_; })) poll();
+        while (!changed_.wait_for(lock, Interruptible::kInterval, [this] { return !is_preparing_; })) poll();
     } catch (...) {
         break_off();
         throw;
@@ -63,7 +63,7 @@ void Drafts::finish() {
     if (failure_) std::rethrow_exception(failure_);
 }
 
-void Drafts::break_off() {
+void BackgroundLayout::break_off() {
     call_.stop(std::make_exception_ptr(Abandoned()));
     {
         std::lock_guard<std::mutex> lock(mutex_);

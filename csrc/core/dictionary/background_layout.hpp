@@ -1,4 +1,4 @@
-// Columns of forests that are drafted while other forests are still being read.
+// Background layout of tree columns, while Python reads the next model.
 #pragma once
 
 #include <condition_variable>
@@ -13,16 +13,17 @@
 
 namespace fasthdmr {
 
-// A thread of its own, which needs nothing of Python, drafts what is added, one after the other.
-class Drafts {
+// Background worker without the GIL: prepares queued ForestColumns first-in first-out. On two threads, reading models
+// and laying out their columns overlap.
+class BackgroundLayout {
 public:
-    Drafts() = default;
-    ~Drafts() { break_off(); }
-    Drafts(const Drafts&) = delete;
-    Drafts& operator=(const Drafts&) = delete;
+    BackgroundLayout() = default;
+    ~BackgroundLayout() { break_off(); }
+    BackgroundLayout(const BackgroundLayout&) = delete;
+    BackgroundLayout& operator=(const BackgroundLayout&) = delete;
 
     void add(std::shared_ptr<ForestColumns> columns);
-    // Waits for the one that is being drafted; those that are not begun are left as they are.
+    // Waits for the columns in preparation; queued ones are left unprepared.
     void finish();
 
 private:
@@ -32,7 +33,7 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<std::shared_ptr<ForestColumns>> waiting_;
-    bool done_ = false, is_drafting_ = false;
+    bool done_ = false, is_preparing_ = false;
     std::exception_ptr failure_;
     Interruptible call_{nullptr};
     std::thread thread_;

@@ -11,7 +11,7 @@ ArrayDictionary::ArrayDictionary(const Table& columns, std::vector<Subspace> sub
 }
 
 void ArrayDictionary::fill(const Rows& rows, double* out, index leading) const {
-    // As most matrices that are computed column by column: the triangle is fast enough for this to be felt.
+    // Contiguous columns are copied: the Gram matrix is fast enough for this to matter.
     const bool as_it_is = !rows.list && !table_.is_float32 && rows.stride * table_.row_stride == index(sizeof(double));
     for (index j = 0; j < columns(); ++j) {
         const char* column = table_.data + rows[0] * table_.row_stride + j * table_.column_stride;

@@ -19,9 +19,9 @@ public:
 
     // Writes the columns of some rows (at most kBlockRows) into out, column-major.
     virtual void fill(const Rows& rows, double* out, index leading) const = 0;
-    // How many rows are best filled at a time for their products.
+    // Rows per block that suit the Gram matrix best.
     virtual index block_rows() const { return kBlockRows; }
-    // How many neighbouring rows cost no more than one that is alone.
+    // Number of neighbouring rows that cost no more than a single one.
     virtual index rows_together() const { return 1; }
 
 protected:
@@ -34,7 +34,7 @@ class ArrayDictionary : public Dictionary {
 public:
     ArrayDictionary(const Table& columns, std::vector<Subspace> subspaces, std::vector<index> column_subspace);
     void fill(const Rows& rows, double* out, index leading) const override;
-    index block_rows() const override { return 256; }  // hundreds of columns stay in the second cache
+    index block_rows() const override { return 256; }  // hundreds of columns stay in the second-level cache
     index rows_together() const override { return table_.row_stride == index(sizeof(double)) ? 8 : 1; }  // a cache line
 
 private:
@@ -47,7 +47,7 @@ public:
     virtual ~BlockColumns() = default;
     virtual index count() const = 0;
     virtual index n_features() const = 0;
-    // Writes column j to out[j]; those without a place (null) are not computed.
+    // Writes column j to out[j]; columns whose out[j] is null are not computed.
     virtual void fill(const InputBlock& block, double* const* out) const = 0;
 };
 

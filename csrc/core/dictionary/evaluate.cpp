@@ -8,7 +8,7 @@ namespace fasthdmr {
 
 namespace {
 
-constexpr index kComponentsAPoll = 16;  // some take less time than a poll
+constexpr index kComponentsAPoll = 16;  // some are cheaper than a poll
 
 }  // namespace
 

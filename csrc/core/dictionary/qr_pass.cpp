@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "dictionary/pilot_rows.hpp"
 #include "linalg/cholesky_qr.hpp"
 #include "linalg/column_elimination.hpp"
 #include "support/parallel.hpp"
@@ -15,27 +16,22 @@ namespace fasthdmr {
 
 namespace {
 
-// Rows are cut into this many ranges whatever the number of threads: the triangle must not depend on it.
+// Rows are cut into this many ranges for any number of threads, so that the triangle does not depend on it.
 constexpr index kRanges = 8;
-// Below this, reflections take no time, and the rounding of products has less to average over.
+// With fewer rows Householder reflections are cheap, and rounding errors of the Gram matrix average less.
 constexpr index kFewRows = 1024;
-// Rows, a column, that tell the condition of all; not worth asking where they are more than one in kRowsAScout. The
-// inverse of their products is up to kScoutsExaggerate times too large.
-constexpr index kScouts = 2, kRowsAScout = 8;
-constexpr double kScoutsExaggerate = 4.0;
-// Rows are taken in runs where these are at least so many.
-constexpr index kLeastRuns = 64;
-// So many rows tell where columns lie: far from zero where it is more than so many times what lies between their quartiles.
-constexpr index kTellers = 32;
+// The location of a column is the median of so many rows. It is far from zero if it exceeds so many interquartile
+// ranges.
+constexpr index kLocationRows = 32;
 constexpr double kFar = 8.0;
 
-// The rows of (1, B, y), weighted, less what some columns tell of others.
+// The rows of (1, B, y), weighted, shifted and preconditioned by column eliminations.
 struct Source {
     const Dictionary& dictionary;
     const Sample& sample;
     Eliminations steps = {};
     index columns = 1 + dictionary.columns() + (sample.y ? 1 : 0);
-    // Columns far from zero are taken from near their median, before a sum or a reflection rounds them.
+    // Columns far from zero are shifted by about their median, so that sums and reflections lose no digits.
     std::vector<double> origin = std::vector<double>(columns, 0.0);
 
     void fill(const Rows& rows, double* block, index leading) const {
@@ -50,7 +46,7 @@ struct Source {
             if (origin[j] != 0)
                 for (index r = 0; r < rows.count; ++r) block[j * leading + r] -= origin[j];
         if (sample.weight) weigh(rows, block, leading);
-        for (const Elimination& step : steps) step.take_off(block, rows.count, leading);
+        for (const Elimination& step : steps) step.apply(block, rows.count, leading);
     }
 
     void weigh(const Rows& rows, double* block, index leading) const {
@@ -61,9 +57,9 @@ struct Source {
     }
 };
 
-// Of each of equal parts of the rows, the one that weighs most: none that counts for nothing tells anything.
-std::vector<index> tellers(const Sample& sample, const Rows& rows) {
-    const index count = std::min(kTellers, rows.count);
+// The row of largest weight in each of equal parts of the rows.
+std::vector<index> location_rows(const Sample& sample, const Rows& rows) {
+    const index count = std::min(kLocationRows, rows.count);
     std::vector<index> chosen;
     for (index k = 0; k < count; ++k) {
         const index begin = rows.count * k / count, end = rows.count * (k + 1) / count;
@@ -76,7 +72,7 @@ std::vector<index> tellers(const Sample& sample, const Rows& rows) {
     return chosen;
 }
 
-// The median of some numbers where they lie far from zero, and otherwise zero.
+// The weighted median of some numbers if it is far from zero, otherwise zero.
 double origin_of(const double* values, const std::vector<double>& weights) {
     const index n = index(weights.size());
     if (!std::all_of(values, values + n, [](double value) { return std::isfinite(value); })) return 0.0;
@@ -95,7 +91,7 @@ double origin_of(const double* values, const std::vector<double>& weights) {
 }
 
 std::vector<double> origins(const Source& source, const Rows& rows) {
-    const std::vector<index> chosen = tellers(source.sample, rows);
+    const std::vector<index> chosen = location_rows(source.sample, rows);
     const index n = index(chosen.size());
     std::vector<double> result(source.columns, 0.0), weights(n, 1.0);
     if (n == 0) return result;
@@ -132,8 +128,8 @@ private:
     index next_ = 0;
 };
 
-// Absorbs all rows, at most `step` at a time, into sums that start empty, a range with at least `least` blocks each. All
-// ranges have as many rows, and a range's steps too: no thread waits for one that has more to do.
+// Absorbs all rows, at most `step` at a time, into a sum for each range of at least `least` blocks. Ranges have equal
+// numbers of rows, and so have the steps of a range, which balances the work of threads.
 template <class Sum>
 Sum absorbed(const Source& source, const Rows& rows, const Sum& empty, index least, index step, int n_threads) {
     const index blocks = (rows.count + kBlockRows - 1) / kBlockRows;
@@ -142,7 +138,7 @@ Sum absorbed(const Source& source, const Rows& rows, const Sum& empty, index lea
     parallel_for(ranges, n_threads, [&](index k) {
         const index first = rows.count * k / ranges, count = rows.count * (k + 1) / ranges - first;
         const index steps = (count + step - 1) / step;
-        // Columns a power of two apart compete for the same lines of a cache.
+        // Not a power of two: columns would compete for the same cache sets.
         const index leading = std::min(step, count) + 8;
         Sum sum = empty;
         Buffer<double> block(source.columns * leading);
@@ -170,53 +166,20 @@ CholeskyQr products(const Source& source, const Rows& rows, int n_threads) {
     return absorbed(source, rows, CholeskyQr(source.columns), 1, source.dictionary.block_rows(), n_threads);
 }
 
-// Runs of neighbouring rows. The first ones, however many, are spread evenly, but not at equal distances: rows may be
-// periodic. No two runs meet where they are an eighth of the rows at most.
-std::vector<index> spread(const Rows& rows, index count, index run) {
-    constexpr double golden = 0.6180339887498949;
-    std::vector<index> chosen;
-    for (index k = 0; k < count; ++k) {
-        const double place = double(k / run) * golden, part = place - std::floor(place);
-        chosen.push_back(rows[index(part * double(rows.count - run + 1)) + k % run]);
-    }
-    return chosen;
-}
-
-// What a few rows say has to be taken off for products to suffice; none where they say that nothing helps.
-std::optional<Eliminations> scouted(const Source& source, const Rows& rows, index run) {
-    const index scouts = (kScouts * source.columns + run - 1) / run * run;
-    if (rows.count < kRowsAScout * scouts) return Eliminations{};
-    const std::vector<index> chosen = spread(rows, scouts, run);
-    const Rows few{0, 1, scouts, chosen.data()};
-    Buffer<double> x(scouts * source.columns);
-    for (index begin = 0; begin < scouts; begin += kBlockRows) {
-        poll();
-        source.fill(few.slice(begin, std::min(kBlockRows, scouts - begin)), x.data() + begin, scouts);
-    }
-    return eliminations(x, scouts, source.columns, kScoutsExaggerate * CholeskyQr::kLargestInverse);
-}
-
-// Whether steps cost next to nothing even where they are not needed.
-bool is_cheap(const std::optional<Eliminations>& steps) {
-    return steps && std::all_of(steps->begin(), steps->end(), [](const Elimination& step) { return step.is_sparse(); });
-}
-
 std::optional<Triangle> by_products(Source source, const Rows& rows, int n_threads) {
-    const index run = std::clamp<index>(kScouts * source.columns / kLeastRuns, 1, source.dictionary.rows_together());
-    auto steps = scouted(source, rows, run);
-    // Neighbours may be alike, and columns seem to depend on each other.
-    if (run > 1 && !is_cheap(steps)) steps = scouted(source, rows, 1);
+    const PilotRows pilot(rows, source.columns, source.dictionary.rows_together());
+    auto steps = pilot.eliminations([&](const Rows& some, double* x, index ld) { source.fill(some, x, ld); });
     if (!steps) return {};
     source.steps = std::move(*steps);
     auto result = products(source, rows, n_threads).triangle();
     if (!result) return {};
     for (auto step = source.steps.rbegin(); step != source.steps.rend(); ++step)
-        step->put_back(&result->at(0, 0), source.columns, source.columns);
+        step->undo(&result->at(0, 0), source.columns, source.columns);
     return result;
 }
 
-// By products where their condition, or that of what is left of nearly dependent columns, allows it, else by
-// reflections. The y is a column like the others: where the others all but tell it, what is left of it needs them too.
+// Cholesky QR if the condition number of the columns, or of their regression residuals, allows it; otherwise
+// Householder QR. y is treated as a column, since it may be nearly dependent on the others.
 Triangle triangle_of(Source source, const Rows& rows, int n_threads) {
     source.origin = origins(source, rows);
     std::optional<Triangle> result;

@@ -1,5 +1,5 @@
-// A pass over the rows -> triangles of (1, B, y), weighted, for one or several parts of the data. A second pass where the
-// columns turn out to depend on each other more than a few of the rows said.
+// The R factor of the weighted columns (1, B, y), of all rows or of each part of the data. Cholesky QR in one pass over
+// the rows; if the condition number is too large, Householder QR in a second pass.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ struct Sample {
     index rows;
     const double* weight = nullptr;  // (rows,) or none
     const double* y = nullptr;       // (rows,) or none: an additional last column
-    double unit = 1.0;               // a power of two that the columns of the dictionary are divided by
+    double unit = 1.0;               // the columns of the dictionary are divided by it; a power of two
 };
 
 // The triangle of all rows.

@@ -10,20 +10,20 @@ ForestColumns::ForestColumns(std::shared_ptr<const Forest> forest, index output,
     constant_ = which == TreeChoice::of_many_variables ? 0.0 : forest_->offset()[output];
 }
 
-void ForestColumns::draft(int n_threads) {
+void ForestColumns::prepare(int n_threads) {
     if (state_ != State::empty) return;
     if (sorting_ == Sorting::by_tree) {
-        draft_trees(n_threads);
+        prepare_trees(n_threads);
     } else {
         NodeSums sums(*forest_, output_, which_);
-        sums.draft(n_threads);
+        sums.prepare(n_threads);
         constant_ += sums.constant();
         by_node_.emplace(std::move(sums));
     }
-    state_ = State::drafted;
+    state_ = State::prepared;
 }
 
-void ForestColumns::draft_trees(int n_threads) {
+void ForestColumns::prepare_trees(int n_threads) {
     double constant = constant_;
     std::vector<Subspace> subspaces;
     std::vector<TreeSet> sets;
@@ -35,14 +35,14 @@ void ForestColumns::draft_trees(int n_threads) {
             sets.push_back({std::move(group.trees), output_});
         }
     TreeSums sums(*forest_, std::move(sets));
-    sums.draft(n_threads);
+    sums.prepare(n_threads);
     by_tree_.emplace(std::move(sums));
     subspaces_ = std::move(subspaces);
     constant_ = constant;
 }
 
 TableOffers& ForestColumns::offers() {
-    if (state_ != State::drafted) throw Error("these columns are laid out already");
+    if (state_ != State::prepared) throw Error("these columns are laid out already");
     state_ = State::used_up;
     return by_tree_ ? by_tree_->offers() : by_node_->offers();
 }

@@ -20,9 +20,10 @@ class ForestColumns {
 public:
     ForestColumns(std::shared_ptr<const Forest> forest, index output, Sorting sorting,
                   TreeChoice which = TreeChoice::all);
-    // To be laid out before they can be filled (column_sums.hpp). A draft needs no other forest: it may be made before
-    // the others are there, and is not made twice. A draft that fails leaves nothing; asking for its offers uses it up.
-    void draft(int n_threads);
+    // Two-phase construction (column_layout.hpp). prepare() depends on this forest only and is idempotent; if it fails,
+    // nothing has changed. offers() may be called once. finish() needs the memory budget that all forests share; fill()
+    // requires finish().
+    void prepare(int n_threads);
     TableOffers& offers();
     void finish(int n_threads);
 
@@ -33,8 +34,8 @@ public:
     void fill(const InputBlock& block, double* const* out) const;
 
 private:
-    enum class State { empty, drafted, used_up };
-    void draft_trees(int n_threads);
+    enum class State { empty, prepared, used_up };
+    void prepare_trees(int n_threads);
 
     std::shared_ptr<const Forest> forest_;
     index output_;

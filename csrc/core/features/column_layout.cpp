@@ -6,13 +6,14 @@ namespace fasthdmr {
 
 namespace {
 
-// Tables have to pay for so many rows; the same for all calls, so that a row has the same bits in all.
+// Number of rows over which the cost of building tables is spread. Constant, so that a row has the same bits in all
+// calls.
 constexpr double kRows = 20000.0;
 
-// Nanoseconds, as `python -m bench tables` measures them with AVX-512; other sets have the same, so that all choose the
-// same tables and give the same bits.
-constexpr double kWalk = 0.17, kDeepWalk = 3.0;  // a tree and row
-constexpr double kPlace = 0.4;                   // an axis and row
+// The cost model in nanoseconds, measured by `python -m bench tables` with AVX-512. All instruction sets use it, so
+// that they choose the same tables and give the same bits.
+constexpr double kWalk = 0.17, kDeepWalk = 3.0;  // per tree and row
+constexpr double kPlace = 0.4;                   // per axis and row
 constexpr double kBuildCell = 1.2, kBuildBox = 25.0;
 
 double cell_time(std::uint64_t bytes) { return bytes < (32 << 10) ? 0.5 : bytes < (1 << 20) ? 0.9 : 2.5; }
@@ -21,7 +22,7 @@ double walk_time(const Candidate& candidate) {
     return kWalk * double(candidate.walks) + kDeepWalk * double(candidate.deep_walks);
 }
 
-// The time that tables save.
+// Time saved by tables.
 double gain(const Tables& tables, const Candidate& candidate) {
     const std::uint64_t mean_bytes = tables.bytes() / std::uint64_t(std::max<index>(tables.count(), 1));
     const double look_up = kPlace * double(tables.axes()) + cell_time(mean_bytes) * double(tables.count());

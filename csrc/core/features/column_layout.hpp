@@ -1,4 +1,4 @@
-// What trees add to one column, by whichever is cheaper: lookup tables, or a walk through every tree.
+// Layout of feature columns: a cost model decides for each column between lookup tables and traversal of its trees.
 #pragma once
 
 #include <vector>
@@ -9,14 +9,14 @@
 
 namespace fasthdmr {
 
-// All tables that are made for one purpose together take no more.
+// Memory budget of all lookup tables of one object.
 constexpr std::uint64_t kTableBytes = std::uint64_t(8) << 20;
 
-// What tables could stand for in a column.
+// The part of a column that tables could replace.
 struct Candidate {
     std::vector<Box> boxes;
-    index walks = 0;       // the trees of depth <= 3 that the boxes are made of,
-    index deep_walks = 0;  // and the deeper ones
+    index walks = 0;       // trees of depth <= 3 that the boxes replace
+    index deep_walks = 0;  // deeper trees that they replace
 };
 
 struct ColumnSum {
@@ -32,7 +32,7 @@ struct ColumnSum {
 bool need_codes(const std::vector<ColumnSum>& columns);
 std::uint64_t bytes_of_tables(const std::vector<ColumnSum>& columns);
 
-// Tables that columns could have, laid out but not filled, and the time that they would save.
+// Possible tables of columns, laid out but not filled, and the time that each would save.
 struct TableOffers {
     std::vector<Candidate> candidates;
     std::vector<Tables> tables;
@@ -41,7 +41,7 @@ struct TableOffers {
 
 TableOffers offer_tables(const Thresholds& thresholds, std::vector<Candidate> candidates, int n_threads);
 
-// Fills what pays, the most for a byte first, as far as the memory goes; the other tables become empty.
+// Fills tables in order of time saved per byte, within the memory budget. The others become empty.
 void choose_tables(const std::vector<TableOffers*>& offers, std::uint64_t most_bytes, int n_threads);
 
 // Lays out the sums of several forests or outputs, which share the memory for tables.
@@ -49,8 +49,8 @@ template <class Sums>
 void lay_out(const std::vector<Sums*>& sums, std::uint64_t table_bytes, int n_threads) {
     const index count = index(sums.size());
     const int inner = count > 1 ? 1 : n_threads;
-    // From the last: ensembles tend to come by rising depth, and the largest should not be the last to begin.
-    parallel_for(count, n_threads, [&](index k) { sums[count - 1 - k]->draft(inner); });
+    // From the last: ensembles often come by increasing depth, and the largest task should not start last.
+    parallel_for(count, n_threads, [&](index k) { sums[count - 1 - k]->prepare(inner); });
     std::vector<TableOffers*> offers;
     for (Sums* each : sums) offers.push_back(&each->offers());
     choose_tables(offers, table_bytes, n_threads);

@@ -10,14 +10,14 @@ namespace fasthdmr {
 
 namespace {
 
-// GCC takes functions that do nothing else for functions without effect: it drops calls that are not inlined early.
+// Always inlined: GCC drops calls of functions that only prefetch, as they seem to have no effect.
 FASTHDMR_ALWAYS_INLINE void prefetch(const void* data, index bytes) {
     constexpr index line = 64;
     for (index k = 0; k < bytes; k += line) FASTHDMR_PREFETCH(static_cast<const char*>(data) + k);
 }
 
-// A tree is left and comes back a block of rows later, when other caches than the first ones may have to deliver it: it
-// is asked for one tree ahead, if the rows will see most of it.
+// Prefetches the next tree, which was last used a block of rows ago and may have left the first caches. Only if the
+// rows will visit most of its nodes.
 FASTHDMR_ALWAYS_INLINE void prefetch_tree(const Forest& forest, index t, index rows) {
     if (rows * forest.depth(t) < forest.tree_size(t)) return;
     prefetch(forest.tree(t), forest.tree_size(t) * index(sizeof(Node)));

@@ -1,4 +1,4 @@
-// Trees too deep for codes: walked from the root to a leaf, once for all the columns that they add to.
+// Deep trees: one traversal from the root to a leaf serves all the columns that a tree adds to.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace fasthdmr {
 class DeepTrees {
 public:
     void append(index tree, index column, index value_column) { terms_.push_back({tree, column, value_column}); }
-    // Once all are there: brings the terms of a tree together.
+    // Sorts the terms by tree. To be called after the last append.
     void sort();
     // Columns without a place (null) are left out.
     void add(const Forest& forest, const InputBlock& block, double* const* columns) const;

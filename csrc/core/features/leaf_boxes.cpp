@@ -14,7 +14,7 @@ struct Place {
     Box box;
 };
 
-// Cuts a box at a node's split; false if that takes a third variable.
+// Restricts a box to a side of a split; false if that needs a third variable.
 bool cut(const Forest& forest, const Thresholds& thresholds, index tree, const Place& at, Place (&children)[2]) {
     const Node& node = forest.tree(tree)[at.node];
     const bool missing_left = forest.missing_left(tree)[at.node];

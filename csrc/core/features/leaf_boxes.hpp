@@ -1,4 +1,4 @@
-// What a tree is made of where few variables decide: boxes of ranks in at most two variables, and what each adds.
+// Trees as sums of boxes: products of rank intervals of at most two variables, each with a value.
 #pragma once
 
 #include <vector>
@@ -18,13 +18,13 @@ struct Box {
     double value = 0.0;
 };
 
-// A deep tree makes boxes of the inner nodes that splits on at most two variables lead to and that split on no third
-// one; none if there are more than this: it would be no sum of a few boxes.
+// Of a deep tree, nodes whose path uses at most two variables become boxes. A tree with more than kMostSplits of them
+// is traversed instead.
 constexpr index kMostSplits = 511;
 bool has_few_splits_of_pairs(const Forest& forest, index tree);
 
-// The inner nodes whose ranks are needed, numbered through the whole forest: all of shallow trees, which are coded, and
-// of deep ones those that they make boxes of.
+// The inner nodes whose thresholds need ranks, numbered through the whole forest: all nodes of shallow trees, and the
+// nodes of deep trees that become boxes.
 std::vector<std::int32_t> nodes_to_rank(const Forest& forest, const std::vector<index>& trees);
 
 // The leaves of a tree as boxes; false, and nothing appended, if some leaf needs more than two variables.

@@ -34,7 +34,7 @@ Tables::Tables(const Thresholds& thresholds, const std::vector<Box>& boxes) {
         std::int32_t place = 0;
         for (std::size_t rank = 0; rank < edges.size(); ++rank) axes_[k].places[rank] = place += edges[rank];
     }
-    // Boxes of one side come last: most find a table of two variables that has theirs.
+    // Boxes of one variable come last: most fit into a table of two variables.
     for (const std::int32_t sides : {2, 1})
         for (const Box& box : boxes)
             if (box.sides == sides && !table_of_.count(variables(box))) lay_out_table(variables(box), axis_of);
@@ -54,7 +54,7 @@ void Tables::fill(const std::vector<Box>& boxes) {
     struct Range {
         std::int32_t begin, end;
     };
-    // The stretches of an axis that a box covers: its ranks, and the place of missing values.
+    // The intervals of an axis that a box covers: its ranks, and the place of missing values.
     const auto ranges = [&](std::int32_t axis, const Box& box, Range(&out)[2]) {
         if (axis < 0) return out[0] = {0, 1}, 1;
         const std::vector<std::int32_t>& places = axes_[axis].places;
@@ -95,7 +95,7 @@ void Tables::fill(const std::vector<Box>& boxes) {
     table_of_.clear();
 }
 
-// From changes at the corners of boxes to values.
+// Prefix sums along the axes: from differences at the corners of boxes to values.
 void Tables::accumulate(Table& table) const {
     const index columns = table.stride, rows = index(table.cells.size()) / columns;
     double* cells = table.cells.data();

@@ -14,11 +14,11 @@ namespace fasthdmr {
 class Tables {
 public:
     Tables() = default;
-    // Lays the tables out; they cannot be used before they are filled with the same boxes.
+    // Lays out the tables. They must be filled with the same boxes before use.
     Tables(const Thresholds& thresholds, const std::vector<Box>& boxes);
     void fill(const std::vector<Box>& boxes);
-    // Takes its means along each axis out of an only table, which makes it one term of an HDMR under the product of the
-    // marginals, and returns its variance.
+    // Subtracts the marginal means along each axis of a single table: it becomes a component function under the product
+    // of the marginals. Returns its variance.
     double centre(const Marginals& marginals);
 
     index count() const { return index(tables_.size()); }
@@ -29,7 +29,7 @@ public:
     void add(const RankedBlock& block, double* out) const;
 
 private:
-    // A variable cut where some box begins or ends. Missing values have a place of their own, the last.
+    // A variable divided into intervals at the ends of boxes. Missing values have the last place.
     struct Axis {
         std::int32_t variable;
         std::vector<std::int32_t> places;  // by rank

@@ -20,11 +20,11 @@ std::vector<std::int32_t> distinct(std::vector<std::int32_t> values) {
 
 }  // namespace
 
-void NodeSums::draft(int n_threads) {
-    const Forest& forest = draft_->forest;
-    const std::vector<index> trees = trees_of(forest, draft_->output, draft_->which);
-    groups_ = group_nodes(forest, draft_->output, draft_->which);
-    value_column_ = forest.value_column(draft_->output);
+void NodeSums::prepare(int n_threads) {
+    const Forest& forest = preparation_->forest;
+    const std::vector<index> trees = trees_of(forest, preparation_->output, preparation_->which);
+    groups_ = group_nodes(forest, preparation_->output, preparation_->which);
+    value_column_ = forest.value_column(preparation_->output);
     thresholds_ = Thresholds(forest, nodes_to_rank(forest, trees), n_threads);
     std::vector<Candidate> candidates(subspaces().size());
     for (const index t : trees) {
@@ -35,7 +35,7 @@ void NodeSums::draft(int n_threads) {
             deep_.push_back(t);
             continue;
         }
-        (is_deep ? boxed_deep_ : draft_->shallow).push_back(t);
+        (is_deep ? boxed_deep_ : preparation_->shallow).push_back(t);
         std::vector<std::int32_t> touched;
         for (const NodeBox& part : node_boxes(forest, thresholds_, t, value_column_, groups_.below[t])) {
             candidates[part.subspace].boxes.push_back(part.box);
@@ -43,23 +43,23 @@ void NodeSums::draft(int n_threads) {
         }
         for (const std::int32_t g : distinct(touched)) ++(is_deep ? candidates[g].deep_walks : candidates[g].walks);
     }
-    draft_->offers = offer_tables(thresholds_, std::move(candidates), n_threads);
+    preparation_->offers = offer_tables(thresholds_, std::move(candidates), n_threads);
 }
 
 void NodeSums::finish(int) {
-    const std::unique_ptr<Draft> draft = std::move(draft_);
+    const std::unique_ptr<Preparation> preparation = std::move(preparation_);
     columns_.resize(subspaces().size());
-    for (std::size_t g = 0; g < columns_.size(); ++g) columns_[g].tables = std::move(draft->offers.tables[g]);
-    for (const index t : draft->shallow) {
+    for (std::size_t g = 0; g < columns_.size(); ++g) columns_[g].tables = std::move(preparation->offers.tables[g]);
+    for (const index t : preparation->shallow) {
         poll();
-        append_walks(draft->forest, t);
+        append_walks(preparation->forest, t);
         std::vector<std::int32_t>().swap(groups_.below[t]);
     }
     thresholds_.forget_nodes();
 }
 
-// What a tree adds to one subspace is a tree again, its top down to the last node of that subspace; or, and cheaper for
-// a node or two, the paths to these.
+// The terms of a tree in one subspace form a tree: its top, down to the last node of that subspace. For one or two
+// nodes the paths to them are cheaper.
 void NodeSums::append_walks(const Forest& forest, index t) {
     constexpr std::size_t most_paths = 2;
     const Node* tree = forest.tree(t);
@@ -137,8 +137,8 @@ void NodeSums::add_deep(const Forest& forest, const std::vector<index>& trees, c
     }
 }
 
-// Eight rows walk side by side, so that their cache misses overlap. On the way down the subspaces grow, and so do their
-// numbers: the terms of one subspace follow each other, and only the values at both ends of such a run matter.
+// Eight rows descend together, so that their cache misses overlap. On the way down the subspaces grow, and so do their
+// numbers. So the terms of one subspace are consecutive, and only the values at both ends of such a run matter.
 template <bool Missing>
 void NodeSums::walk_deep(const Forest& forest, index t, const InputBlock& block, double* const* columns,
                          index stop) const {

@@ -1,5 +1,5 @@
-// Blocks of rows -> blocks of feature columns, by node (spec 4): a tree is its root's value and, for every other node
-// on a row's path, the difference from the parent's value; each difference belongs to the variables of that path.
+// Feature columns by node (spec 4). A tree is the value of its root plus, for each further node of a row's path, the
+// difference from the parent's value. Each difference belongs to the subspace of the variables of that path.
 #pragma once
 
 #include <vector>
@@ -12,11 +12,11 @@ namespace fasthdmr {
 // The trees of a forest that add to one output, sorted by node.
 class NodeSums {
 public:
-    // To be laid out (column_sums.hpp) before it can add; the forest has to live so long.
+    // To be laid out (column_layout.hpp) before it can add; the forest has to live so long.
     NodeSums(const Forest& forest, index output, TreeChoice which = TreeChoice::all)
-        : draft_(new Draft{forest, output, which, {}, {}}) {}
-    void draft(int n_threads);
-    TableOffers& offers() { return draft_->offers; }
+        : preparation_(new Preparation{forest, output, which, {}, {}}) {}
+    void prepare(int n_threads);
+    TableOffers& offers() { return preparation_->offers; }
     void finish(int n_threads);
 
     const std::vector<Subspace>& subspaces() const { return groups_.subspaces; }
@@ -26,7 +26,7 @@ public:
     std::uint64_t table_bytes() const { return bytes_of_tables(columns_); }
 
 private:
-    struct Draft {
+    struct Preparation {
         const Forest& forest;
         index output;
         TreeChoice which;
@@ -41,13 +41,13 @@ private:
     template <bool Missing>
     void walk_deep(const Forest& forest, index t, const InputBlock& block, double* const* columns, index stop) const;
 
-    std::unique_ptr<Draft> draft_;
+    std::unique_ptr<Preparation> preparation_;
     NodeGroups groups_;  // the numbers of the nodes only for trees that are walked as a whole
     index value_column_ = 0;
     double constant_ = 0.0;
     Thresholds thresholds_;
     std::vector<ColumnSum> columns_;        // of shallow trees the tops, with what they add to a subspace
-    std::vector<index> boxed_deep_, deep_;  // deep trees that tables stand in for, and those that they do not
+    std::vector<index> boxed_deep_, deep_;  // deep trees with and without lookup tables
 };
 
 // For every output that has trees the constant and one column a subspace.

@@ -31,7 +31,7 @@ CodedTree code_top(const Forest& forest, const Thresholds& thresholds, index t, 
     return out;
 }
 
-// Where a row with missing values ends.
+// The leaf value of a row with missing values.
 double follow(const CodedTree& tree, int depth, const RankedBlock& block, const Thresholds& thresholds, index row) {
     int h = 0;
     for (int level = 0; level < depth; ++level) {
@@ -44,7 +44,7 @@ double follow(const CodedTree& tree, int depth, const RankedBlock& block, const 
     return tree.leaf[(h + 1 - (1 << depth)) << (kShallowDepth - depth)];
 }
 
-// Which value a row with missing values gets from one path of a pair.
+// The outcome of one path of a pair for a row with missing values.
 int follow(const CodedPaths& pair, int first, const RankedBlock& block, const Thresholds& thresholds, index row) {
     const auto passes = [&](int m) {
         const bool is_complement = pair.variable[m] >= thresholds.variables();
@@ -102,7 +102,7 @@ void CodedTrees::append_path(const Forest& forest, const Thresholds& thresholds,
             for (int i = 0; i < 3; ++i) pair.value[3 * i + k + 1] = pair.value[3 * i] + values[k];
 }
 
-// With missing values the same numbers are added in the same order, so that a row's sum depends on no other row.
+// Rows with missing values add the same numbers in the same order, so that the sum of a row depends on no other row.
 void CodedTrees::add(const RankedBlock& block, const Thresholds& thresholds, double* out) const {
     std::vector<double> rest;
     for (const index row : block.missing()) rest.push_back(out[row]);

@@ -1,4 +1,4 @@
-// Trees of depth <= 3, or the tops of trees, whose values are added up into one column, laid out for the kernels.
+// Trees of depth <= 3, tops of trees and paths, quantised to 16-bit codes, whose values are summed into one column.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace fasthdmr {
 
-// Whether 16 bits are enough for the ranks of a tree's variables.
+// Whether the ranks of a tree's variables fit into 16 bits.
 bool can_be_coded(const Forest& forest, const Thresholds& thresholds, index tree);
 
 class CodedTrees {

@@ -11,7 +11,7 @@ namespace {
 
 // Columns of input that a task loads: their ranks stay in the second cache.
 constexpr index kColumnsATask = 64;
-// Some columns take less time than asking whether they are still wanted.
+// Polls are spread over several columns, as some are cheaper than a poll.
 constexpr std::size_t kColumnsAPoll = 16;
 
 // Each once: those with leaf values for several outputs are in groups of all of them.
@@ -41,35 +41,35 @@ void add_columns(const std::vector<ColumnSum>& sums, const Thresholds& threshold
 }
 
 TreeSums::TreeSums(const Forest& forest, std::vector<TreeSet> columns)
-    : draft_(new Draft{forest, std::move(columns), {}, {}}), columns_(draft_->columns.size()) {}
+    : preparation_(new Preparation{forest, std::move(columns), {}, {}}), columns_(preparation_->columns.size()) {}
 
-void TreeSums::draft(int n_threads) {
-    const Forest& forest = draft_->forest;
-    const std::vector<TreeSet>& columns = draft_->columns;
+void TreeSums::prepare(int n_threads) {
+    const Forest& forest = preparation_->forest;
+    const std::vector<TreeSet>& columns = preparation_->columns;
     thresholds_ = Thresholds(forest, nodes_to_rank(forest, distinct_trees(columns)), n_threads);
     std::vector<Candidate> candidates(columns.size());
-    draft_->unboxed.resize(columns.size());
+    preparation_->unboxed.resize(columns.size());
     parallel_for(index(columns.size()), n_threads, [&](index c) {
         const index value_column = forest.value_column(columns[c].output);
         for (const index t : columns[c].trees) {
             poll();
             if (append_leaf_boxes(forest, thresholds_, t, value_column, candidates[c].boxes))
                 ++(forest.depth(t) > kShallowDepth ? candidates[c].deep_walks : candidates[c].walks);
-            else draft_->unboxed[c].push_back(t);
+            else preparation_->unboxed[c].push_back(t);
         }
     });
-    draft_->offers = offer_tables(thresholds_, std::move(candidates), n_threads);
+    preparation_->offers = offer_tables(thresholds_, std::move(candidates), n_threads);
 }
 
 void TreeSums::finish(int n_threads) {
-    const std::unique_ptr<Draft> draft = std::move(draft_);
-    const Forest& forest = draft->forest;
-    const std::vector<TreeSet>& columns = draft->columns;
+    const std::unique_ptr<Preparation> preparation = std::move(preparation_);
+    const Forest& forest = preparation->forest;
+    const std::vector<TreeSet>& columns = preparation->columns;
     std::vector<std::vector<index>> deep(columns.size());
     parallel_for(index(columns.size()), n_threads, [&](index c) {
         const index value_column = forest.value_column(columns[c].output);
-        columns_[c].tables = std::move(draft->offers.tables[c]);
-        for (const index t : columns_[c].tables.count() > 0 ? draft->unboxed[c] : columns[c].trees) {
+        columns_[c].tables = std::move(preparation->offers.tables[c]);
+        for (const index t : columns_[c].tables.count() > 0 ? preparation->unboxed[c] : columns[c].trees) {
             if (forest.depth(t) > kShallowDepth || !can_be_coded(forest, thresholds_, t)) deep[c].push_back(t);
             else
                 columns_[c].walked.append(forest, thresholds_, t, forest.depth(t), forest.values(t) + value_column,

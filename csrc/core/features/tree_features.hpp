@@ -1,4 +1,4 @@
-// Blocks of rows -> blocks of feature columns (spec 4, by tree): one column a group of trees.
+// Feature columns by tree (spec 4), a block of rows at a time: one column for each group of trees.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ struct TreeSet {
     index output;
 };
 
-// A block of rows, and a place for every column of it; columns without one (null) are left out.
+// A block of rows and an output array for every column; columns whose array is null are left out.
 struct Part {
     const InputBlock* block;
     double* const* columns;
@@ -30,26 +30,26 @@ void add_columns(const std::vector<ColumnSum>& sums, const Thresholds& threshold
 
 class TreeSums {
 public:
-    // To be laid out (column_sums.hpp) before it can add; the forest has to live so long.
+    // To be laid out (column_layout.hpp) before it can add; the forest has to live so long.
     TreeSums(const Forest& forest, std::vector<TreeSet> columns);
-    void draft(int n_threads);
-    TableOffers& offers() { return draft_->offers; }
+    void prepare(int n_threads);
+    TableOffers& offers() { return preparation_->offers; }
     void finish(int n_threads);
 
     index columns() const { return index(columns_.size()); }
-    // Adds to every column, or writes it. Column by column through all parts: what it is looked up in stays in the cache.
+    // Adds to every column, or writes it. Column by column through all parts, so that lookup tables stay in the cache.
     void add(const Forest& forest, const std::vector<Part>& parts, bool from_zero) const;
     std::uint64_t table_bytes() const { return bytes_of_tables(columns_); }
 
 private:
-    struct Draft {
+    struct Preparation {
         const Forest& forest;
         std::vector<TreeSet> columns;
         TableOffers offers;
         std::vector<std::vector<index>> unboxed;  // trees of a column that its tables do not hold
     };
 
-    std::unique_ptr<Draft> draft_;
+    std::unique_ptr<Preparation> preparation_;
     Thresholds thresholds_;
     std::vector<ColumnSum> columns_;
     DeepTrees deep_;

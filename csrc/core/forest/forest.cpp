@@ -104,8 +104,8 @@ std::vector<double> Forest::reach() const {
     return result;
 }
 
-// Children come behind their parents. Weights without a mean (zero, or negative ones) count as equal: any value of an
-// inner node will do, as long as it lies among those of its leaves.
+// Values of inner nodes, from the leaves upwards. Weights that define no mean (zero or negative) count as equal: any
+// value in the range of the leaves will do.
 void Forest::average_upwards(index t) {
     const index begin = tree_begin_[t];
     for (index m = tree_begin_[t + 1] - 1; m >= begin; --m) {

@@ -1,4 +1,4 @@
-// A fitted ensemble as flat arrays. Immutable once built.
+// A fitted ensemble of trees as flat arrays. Immutable.
 #pragma once
 
 #include <cmath>
@@ -28,7 +28,7 @@ struct TreeArrays {
 // x that is the same as comparing with the largest float32 not above the threshold, which is what a node stores.
 float largest_float_not_above(double threshold);
 
-// The kernels find the words of nodes, and those of a block of 2^10 rows, by 32-bit numbers.
+// Kernels address the words of nodes, and those of a block of 2^10 rows, by 32-bit offsets.
 constexpr index kMostNodes = (index(1) << 31) / 3;
 constexpr index kMostFeatures = index(1) << 21;
 
@@ -44,7 +44,7 @@ public:
     index n_nodes() const { return index(nodes_.size()); }
     index width() const { return width_; }
     const std::vector<double>& offset() const { return offset_; }
-    // What the leaves add up to at most in absolute value, by output; infinite where one is no number.
+    // For each output, the sum over trees of the largest absolute leaf value; infinite if a leaf is not finite.
     std::vector<double> reach() const;
 
     index tree_size(index t) const { return tree_begin_[t + 1] - tree_begin_[t]; }

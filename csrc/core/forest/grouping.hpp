@@ -32,7 +32,7 @@ struct NodeGroups {
 };
 NodeGroups group_nodes(const Forest& forest, index output, TreeChoice which = TreeChoice::all);
 
-// The subspaces up to an order whose variables meet on some path from a root: those that the forest can interact in.
+// Subspaces of up to `order` variables that occur together on some path: all possible interactions of the forest.
 std::vector<Subspace> touched_subspaces(const Forest& forest, index order);
 
 }  // namespace fasthdmr

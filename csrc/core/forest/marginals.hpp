@@ -1,5 +1,4 @@
-// The marginal laws of the variables as far as trees can tell values apart: by rank. Missing values have a rank of
-// their own, the last.
+// Marginal distributions of the quantised variables: the weight of each rank. Missing values have the last rank.
 #pragma once
 
 #include <memory>
@@ -11,7 +10,7 @@ namespace fasthdmr {
 
 class Marginals {
 public:
-    // Of rows, with weights or (null) without, by the thresholds of all forests.
+    // From rows, weighted or not (null), quantised by the thresholds of all forests.
     Marginals(const std::vector<std::shared_ptr<const Forest>>& forests, const Table& x, const double* weight,
               int n_threads);
     // As `sorted` and `below` of another one.
@@ -20,7 +19,7 @@ public:
     const Thresholds& thresholds() const { return thresholds_; }
     // The weight of lower ranks, for ranks from 0 to two more than the number of thresholds.
     const std::vector<double>& below(index variable) const { return below_[variable]; }
-    // A value goes left at a node with this threshold, one of those known, if its rank is lower.
+    // A value goes left at a node with this threshold if its rank is lower. The threshold must be known.
     std::int32_t split(index variable, float threshold) const;
 
     double probability(index variable, std::int32_t low, std::int32_t high) const {

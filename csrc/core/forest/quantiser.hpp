@@ -1,4 +1,5 @@
-// Values as ranks: how many of a forest's thresholds on the variable are below them. Trees see no more of a value.
+// Quantisation: a value becomes the number of thresholds of its variable that lie below it, its rank. Trees depend on x
+// through these ranks only.
 #pragma once
 
 #include <vector>
@@ -13,7 +14,7 @@ public:
     Thresholds() = default;
     // Of the chosen inner nodes, numbered through the whole forest.
     Thresholds(const Forest& forest, const std::vector<std::int32_t>& nodes, int n_threads);
-    // Numbers that are known already: by variable, rising, each once.
+    // From thresholds by variable, strictly increasing.
     explicit Thresholds(std::vector<std::vector<float>> sorted) : sorted_(std::move(sorted)) {}
 
     std::int32_t count(index variable) const { return std::int32_t(sorted_[variable].size()); }
@@ -27,7 +28,7 @@ public:
 
 private:
     std::vector<std::vector<float>> sorted_;  // by variable, each value once
-    std::vector<std::int32_t> rank_;          // by node; of those not chosen, anything
+    std::vector<std::int32_t> rank_;          // by node; undefined for nodes that were not chosen
 };
 
 // The ranks of a block of rows; those of missing values are one more than the number of thresholds.

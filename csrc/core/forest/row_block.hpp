@@ -1,4 +1,4 @@
-// A block of input rows as the trees see it: float32, column-wise.
+// A block of input rows, converted to float32, column-major: trees compare in single precision.
 #pragma once
 
 #include "forest/forest.hpp"

@@ -32,8 +32,8 @@ void combine(const Measure& m, const std::vector<index>& columns, const std::vec
 
 struct Purified {
     std::vector<index> lower;
-    std::vector<double> pushed;  // d: what goes down, over `lower`
-    double mean = 0.0;           // what goes to the constant
+    std::vector<double> pushed;  // d: coefficients of the projection on `lower`
+    double mean = 0.0;           // part of the constant
 };
 
 // Projects y_u = B_u coefficients on the spans of the proper subsets of u.

@@ -1,4 +1,4 @@
-// From the triangle to component functions (spec 3): b x b algebra that never sees rows.
+// From the R factor to component functions (spec 3): linear algebra of b x b matrices, without rows.
 #pragma once
 
 #include <vector>

@@ -9,19 +9,19 @@ namespace fasthdmr {
 
 namespace {
 
-// A stretch of a grid's axis: low <= place < high.
+// An interval of a grid's axis: low <= place < high.
 struct Side {
     std::int32_t low, high;
 };
 
-// Where the forest parts an axis: it compares in float32.
+// Positions of an axis' values among the thresholds of the forest, which compares in float32.
 class Cuts {
 public:
     explicit Cuts(const GridAxis& axis) : variable_(axis.variable) {
         for (const double v : axis.values) values_.push_back(float(v));
     }
 
-    // By node: the stretch whose values lead there, as far as splits on the axis' variable decide.
+    // By node: the interval whose values lead there at the splits on the axis' variable.
     std::vector<Side> sides(const Forest& forest, index t) const {
         const Node* tree = forest.tree(t);
         std::vector<Side> result(forest.tree_size(t));
@@ -43,8 +43,8 @@ private:
     std::vector<float> values_;
 };
 
-// A sum of boxes on a grid, for each output. While they are added a cell holds how much the sum changes there, along
-// all axes; each axis has a cell more, behind its end.
+// A sum of boxes on a grid, for each output. Boxes are added as differences at their corners, and prefix sums along all
+// axes give the values. Each axis has one more cell behind its end.
 class Grid {
 public:
     Grid(index n_outputs, std::vector<index> sizes) : sizes_(std::move(sizes)), strides_(sizes_.size()) {
@@ -95,13 +95,13 @@ private:
     std::vector<double> cells_;
 };
 
-// What the boxes of a tree's leaves are made of.
+// Path weights and box sides of the leaves of a tree.
 struct TreeBoxes {
-    std::vector<double> shares;
+    std::vector<double> weights;
     std::vector<std::vector<Side>> sides;  // by axis, then node
 };
 
-// One pass over the rows, for so many grids that what is kept for a tree is small.
+// One pass over the rows, for a batch of grids whose path weights are small.
 constexpr std::size_t kGridsOfAPass = 64;
 
 class Pass {
@@ -131,7 +131,7 @@ public:
         for (const Subspace& u : variables) inside_.push_back(free_.inside(u));
     }
 
-    // Trees leave what their boxes are made of; then every grid takes its boxes, tree after tree.
+    // First path weights of each tree; then every grid adds its boxes, tree after tree.
     void add(const WeightedRows& rows, int n_threads) {
         for (index first = 0; first < forest_.n_trees();) {
             const index last = batch_end(first);
@@ -158,7 +158,7 @@ private:
     }
 
     TreeBoxes boxes(index t, const WeightedRows& rows) const {
-        TreeBoxes result{leaf_shares(forest_, t, rows, free_), {}};
+        TreeBoxes result{path_weights(forest_, t, rows, free_), {}};
         for (const Cuts& cuts : cuts_) result.sides.push_back(cuts.sides(forest_, t));
         return result;
     }
@@ -167,13 +167,13 @@ private:
         Side sides[kMostGridAxes];
         for (index m = 0; m < forest_.tree_size(t); ++m) {
             if (!Forest::is_leaf(forest_.tree(t), m)) continue;
-            double share = 0.0;
-            for (const std::int32_t set : inside_[g]) share += tree.shares[m * free_.count() + set];
-            if (share == 0.0) continue;
+            double weight = 0.0;
+            for (const std::int32_t set : inside_[g]) weight += tree.weights[m * free_.count() + set];
+            if (weight == 0.0) continue;
             for (std::size_t a = 0; a < axes_[g].size(); ++a) sides[a] = tree.sides[axes_[g][a]][m];
             const double* values = forest_.values(t) + m * forest_.width();
             for (index c = 0; c < forest_.width(); ++c)
-                grids_[g].add(sides, forest_.width() > 1 ? c : forest_.tree_output(t), values[c] * share);
+                grids_[g].add(sides, forest_.width() > 1 ? c : forest_.tree_output(t), values[c] * weight);
         }
     }
 

@@ -1,5 +1,5 @@
-// Marginal partial dependence of a forest, exact: the mean over rows of its output, a few variables set to the values
-// of a grid.
+// Exact interventional partial dependence of a forest: the mean over rows of its output with a few variables set to the
+// values of a grid.
 #pragma once
 
 #include <vector>
@@ -14,10 +14,10 @@ struct GridAxis {
     std::vector<double> values;
 };
 
-// A leaf has a share for every subset of a grid's variables, and a box as many corners.
+// Work grows as 2^order: a leaf has a weight for every subset of the variables of a grid, and a box as many corners.
 constexpr std::size_t kMostGridAxes = 4;
 
-// What trees leave before the grids take it, together; but one tree may need more.
+// Memory for the path weights of a batch of trees. A single tree may need more.
 constexpr index kBatchBytes = index(1) << 25;
 
 // Each grid is the product of some axes, by number, of different variables. Its result is in C order: by output, then

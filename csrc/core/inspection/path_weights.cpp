@@ -8,8 +8,7 @@ namespace fasthdmr {
 
 namespace {
 
-// Rows that all the splits of a tree treat alike walk together. The splits of a tree with no more than these are the
-// bits of a byte.
+// Rows with the same outcome at all splits of a tree are merged. Outcomes of so many splits fit into a byte.
 constexpr index kCodedSplits = 8;
 constexpr index kCodes = 1 << kCodedSplits;
 constexpr index kItemsAPoll = 1 << 16;
@@ -29,13 +28,12 @@ index part(std::int32_t* items, index count, std::int32_t* right, const GoesRigh
     return n_left;
 }
 
-// Sends weighted items down a tree. At a split they go on together on their own side, and on the other side with its
-// variable among those that they need free; where it is one already, both sides take all of them. The stretches of items
-// on the stack lie apart, or inside each other with the shorter on top: so all can share one list, and each sorts its
-// own stretch.
+// Sends weighted items down a tree. At a split an item continues on its own side, and also on the other side with the
+// split's variable added to its free set. If that is free already, all items continue on both sides. Ranges of items on
+// the stack are disjoint or nested, the shorter on top. So they share one list, and each sorts its own range.
 template <class GoesRight>
 void walk(const Node* tree, const FreeSets& free, std::vector<std::int32_t>& items, const double* weight,
-          const GoesRight& goes_right, std::vector<double>& shares) {
+          const GoesRight& goes_right, std::vector<double>& weights) {
     struct Task {
         std::int32_t node, set;
         index begin, end;
@@ -57,7 +55,7 @@ void walk(const Node* tree, const FreeSets& free, std::vector<std::int32_t>& ite
         if (Forest::is_leaf(tree, m)) {
             double sum = 0.0;
             for (index k = begin; k < end; ++k) sum += weight[items[k]];
-            shares[m * free.count() + set] += sum;
+            weights[m * free.count() + set] += sum;
             continue;
         }
         const std::int32_t left = tree[m].left, right = left + 1, freed = free.with(set, tree[m].feature);
@@ -86,7 +84,7 @@ void add_bit(const Node& node, bool missing_left, const float* x, index rows, in
 }
 
 void walk_codes(const Forest& forest, index t, const WeightedRows& rows, const FreeSets& free,
-                std::vector<double>& shares) {
+                std::vector<double>& weights) {
     const Node* tree = forest.tree(t);
     std::vector<std::uint8_t> codes(rows.count, 0);
     int bit_of[2 * kCodedSplits + 1] = {}, bits = 0;
@@ -102,11 +100,11 @@ void walk_codes(const Forest& forest, index t, const WeightedRows& rows, const F
         if (weight[code] != 0.0) items.push_back(code);
     walk(
         tree, free, items, weight, [&](std::int32_t m, std::int32_t code) { return (code >> bit_of[m] & 1) != 0; },
-        shares);
+        weights);
 }
 
 void walk_rows(const Forest& forest, index t, const WeightedRows& rows, const FreeSets& free,
-               std::vector<double>& shares) {
+               std::vector<double>& weights) {
     const Node* tree = forest.tree(t);
     const std::uint8_t* missing_left = forest.missing_left(t);
     std::vector<std::int32_t> items(rows.count);
@@ -116,7 +114,7 @@ void walk_rows(const Forest& forest, index t, const WeightedRows& rows, const Fr
         [&](std::int32_t m, std::int32_t r) {
             return goes_right(tree[m], missing_left[m], rows.column(tree[m].feature)[r]);
         },
-        shares);
+        weights);
 }
 
 }  // namespace
@@ -161,11 +159,11 @@ void WeightedRows::load(const Table& x, const double* weights, const Rows& rows,
     });
 }
 
-std::vector<double> leaf_shares(const Forest& forest, index tree, const WeightedRows& rows, const FreeSets& free) {
-    std::vector<double> shares(forest.tree_size(tree) * free.count(), 0.0);
+std::vector<double> path_weights(const Forest& forest, index tree, const WeightedRows& rows, const FreeSets& free) {
+    std::vector<double> weights(forest.tree_size(tree) * free.count(), 0.0);
     const index splits = forest.tree_size(tree) / 2;
-    (splits <= kCodedSplits ? walk_codes : walk_rows)(forest, tree, rows, free, shares);
-    return shares;
+    (splits <= kCodedSplits ? walk_codes : walk_rows)(forest, tree, rows, free, weights);
+    return weights;
 }
 
 }  // namespace fasthdmr

@@ -1,5 +1,5 @@
-// How much weight of the rows reaches each leaf of a tree if some variables are free to take any value: a row that
-// leaves the path to a leaf at splits on free variables only reaches it still.
+// Path weights. For each leaf and each set S of free variables: the total weight of rows that leave the leaf's path at
+// splits on S only. These sums give the exact interventional partial dependence on S.
 #pragma once
 
 #include <map>
@@ -30,7 +30,7 @@ private:
     std::vector<std::int32_t> with_;
 };
 
-// Rows as the trees see them, column-wise, and their weights.
+// Rows in float32, column-major, and their weights.
 struct WeightedRows {
     index count = 0;
     Buffer<float> values;
@@ -40,8 +40,8 @@ struct WeightedRows {
     void load(const Table& x, const double* weights, const Rows& rows, int n_threads);
 };
 
-// By node and free set, of leaves only: the weight of the rows that leave the path to it at splits on all the variables
-// of the set, and on no others.
-std::vector<double> leaf_shares(const Forest& forest, index tree, const WeightedRows& rows, const FreeSets& free);
+// By node and free set, for leaves only: the weight of rows that leave the path to the leaf at splits on exactly the
+// variables of the set.
+std::vector<double> path_weights(const Forest& forest, index tree, const WeightedRows& rows, const FreeSets& free);
 
 }  // namespace fasthdmr

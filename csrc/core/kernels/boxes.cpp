@@ -1,10 +1,11 @@
+// Sums of boxes: products of indicator functions of ranks at rows, and covariances of boxes under the product measure.
 #include "kernels/declarations.hpp"
 
 namespace fasthdmr::FASTHDMR_ISA {
 
 namespace {
 
-constexpr index kStep = 128;  // rows, or boxes, whose products are in the first cache
+constexpr index kStep = 128;  // rows or boxes, whose products stay in the first-level cache
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// Compiler extensions, each with a fallback in standard C++. No other file of the core uses one. Plain enough for kernel
-// files: templates and inline functions here depend on FASTHDMR_ISA or are forced into their callers.
+// Compiler extensions, each with a fallback in standard C++. No other file of the core uses one. Plain enough for
+// kernel files: templates and inline functions here depend on FASTHDMR_ISA or are forced into their callers.
 #pragma once
 
 #if defined(__GNUC__)  // GCC and Clang

@@ -1,3 +1,4 @@
+// Traversal of deep trees: several rows descend side by side by gathers, so that their cache misses overlap.
 #include <cstring>
 
 #include "kernels/compiler.hpp"
@@ -11,9 +12,9 @@ namespace fasthdmr::FASTHDMR_ISA {
 
 namespace {
 
-// Neighbouring rows, one a lane; those of a mask are there, the others stay at the root, where a gather that leaves them
-// out reads zeros. The mask must be none that compilers know to be full: they would not clear the register that a
-// gather writes to, and it would wait for whatever wrote it before.
+// Each lane is a row, and a mask says which lanes are in use. The others stay at the root: a masked gather gives zeros.
+// The mask must not be a constant that the compiler knows to be full. Otherwise it would not clear the target register,
+// and the gather would depend on its previous value.
 #if defined(__AVX512F__)
 
 using Lanes = __m512i;
@@ -65,7 +66,7 @@ struct Walk {
     Mask there;
 };
 
-// Where NaN goes. Like all numbers it stays at a leaf.
+// The next node of a row whose value is missing. At a leaf it stays.
 inline std::int32_t step_missing(const Walk& walk, std::int32_t at) {
     const std::int32_t left = walk.tree[at].left;
     return left == at ? at : left + !walk.missing_left[at];
@@ -73,7 +74,7 @@ inline std::int32_t step_missing(const Walk& walk, std::int32_t at) {
 
 #if defined(__AVX2__)
 
-// Sends the lanes of a bit set there. Arguments are values: what others can point at has to be in memory.
+// The same for the lanes of a bit set. Arguments are passed by value, so that vectors may stay in registers.
 FASTHDMR_NOINLINE Lanes step_missing(const Walk& walk, unsigned missing, Lanes at, Lanes next) {
     std::int32_t from[kLanes], to[kLanes];
     std::memcpy(from, &at, sizeof at);
@@ -86,11 +87,11 @@ FASTHDMR_NOINLINE Lanes step_missing(const Walk& walk, unsigned missing, Lanes a
 
 #endif
 
-// Rows [row, row + kLanes) a level down.
+// Moves the rows [row, row + kLanes) down one level.
 #if defined(__AVX512F__)
 
 inline Lanes step_lanes(const Walk& walk, index row, Lanes at) {
-    const Lanes word = _mm512_add_epi32(at, _mm512_add_epi32(at, at));  // a node has three of them
+    const Lanes word = _mm512_add_epi32(at, _mm512_add_epi32(at, at));  // a node has three words
     const Lanes column = _mm512_mullo_epi32(gather(walk.there, &walk.tree->feature, word), _mm512_set1_epi32(walk.ld));
     const __m512 x = _mm512_castsi512_ps(gather(walk.there, walk.x + row, _mm512_add_epi32(column, lane_numbers())));
     const __m512 threshold = _mm512_castsi512_ps(gather(walk.there, &walk.tree->threshold, word));
@@ -103,7 +104,7 @@ inline Lanes step_lanes(const Walk& walk, index row, Lanes at) {
 #elif defined(__AVX2__)
 
 inline Lanes step_lanes(const Walk& walk, index row, Lanes at) {
-    const Lanes word = _mm256_add_epi32(at, _mm256_add_epi32(at, at));  // a node has three of them
+    const Lanes word = _mm256_add_epi32(at, _mm256_add_epi32(at, at));  // a node has three words
     const Lanes column = _mm256_mullo_epi32(gather(walk.there, &walk.tree->feature, word), _mm256_set1_epi32(walk.ld));
     const __m256 x = _mm256_castsi256_ps(gather(walk.there, walk.x + row, _mm256_add_epi32(column, lane_numbers())));
     const __m256 threshold = _mm256_castsi256_ps(gather(walk.there, &walk.tree->threshold, word));
@@ -124,7 +125,7 @@ inline Lanes step_lanes(const Walk& walk, index row, Lanes at) {
 
 #endif
 
-// Vectors of rows walk side by side, so that their cache misses overlap; a row at its leaf stays there.
+// Several vectors of rows descend together, so that their cache misses overlap. A row at a leaf stays there.
 template <index Vectors>
 inline void find_leaves_from(index row, const Walk& walk, int depth, index rows, std::int32_t* leaf) {
     Lanes at[Vectors] = {};

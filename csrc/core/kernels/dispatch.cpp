@@ -1,3 +1,4 @@
+// Chooses the kernels of the best instruction set that the CPU supports.
 #include <cstdlib>
 #include <cstring>
 

@@ -1,3 +1,4 @@
+// Lookup tables of one or two variables: ranks to cells, and the sum of the cells.
 #include "kernels/declarations.hpp"
 
 #if defined(__AVX512F__)

@@ -1,3 +1,4 @@
+// Quantisation: columns of input as float32, and the ranks of their values among the thresholds of a variable.
 #include <cstring>
 
 #include "kernels/declarations.hpp"
@@ -30,15 +31,15 @@ index gather(const char* data, index stride, index rows, float* out) {
     return r;
 }
 
-// The first steps of a binary search, whose thresholds fit into registers.
-struct FirstSteps {
+// The first levels of a binary search tree of the thresholds, held in registers: a permutation replaces a gather.
+struct RegisterTree {
     static constexpr int most = 5;
     int count = 0;
     std::int32_t half[most];
-    std::int32_t left;   // how many thresholds a search of the rest has to choose from
-    __m512 probe[most];  // by the outcomes so far, read as a binary number
+    std::int32_t left;   // thresholds that remain to be searched in memory
+    __m512 probe[most];  // of each level, by the outcomes of the levels above as a binary number
 
-    FirstSteps(const float* thresholds, std::int32_t n) : left(n) {
+    RegisterTree(const float* thresholds, std::int32_t n) : left(n) {
         std::int32_t start[1 << most] = {};
         for (; count < most && left > 0; ++count) {
             const std::int32_t h = half[count] = (left + 1) / 2;
@@ -57,7 +58,7 @@ struct FirstSteps {
 constexpr int kSide = 4;  // vectors at a time, so that their gathers overlap
 
 index rank_vectors(const float* thresholds, std::int32_t n, const float* x, index rows, std::int32_t* ranks) {
-    const FirstSteps first(thresholds, n);
+    const RegisterTree tree(thresholds, n);
     const __m512i one = _mm512_set1_epi32(1), missing_rank = _mm512_set1_epi32(n + 1);
     index r = 0;
     for (; r + 16 * kSide <= rows; r += 16 * kSide) {
@@ -67,17 +68,17 @@ index rank_vectors(const float* thresholds, std::int32_t n, const float* x, inde
             value[k] = _mm512_loadu_ps(x + r + 16 * k);
             found[k] = path[k] = _mm512_setzero_si512();
         }
-        for (int step = 0; step < first.count; ++step) {
-            const __m512i half = _mm512_set1_epi32(first.half[step]);
+        for (int step = 0; step < tree.count; ++step) {
+            const __m512i half = _mm512_set1_epi32(tree.half[step]);
             for (int k = 0; k < kSide; ++k) {
-                const __m512 probe = _mm512_permutexvar_ps(path[k], first.probe[step]);
+                const __m512 probe = _mm512_permutexvar_ps(path[k], tree.probe[step]);
                 const __mmask16 above = _mm512_cmp_ps_mask(probe, value[k], _CMP_LT_OQ);
                 found[k] = _mm512_mask_add_epi32(found[k], above, found[k], half);
                 path[k] = _mm512_add_epi32(path[k], path[k]);
                 path[k] = _mm512_mask_or_epi32(path[k], above, path[k], one);
             }
         }
-        for (std::int32_t left = first.left; left > 0;) {
+        for (std::int32_t left = tree.left; left > 0;) {
             const std::int32_t half = (left + 1) / 2;
             for (int k = 0; k < kSide; ++k) {
                 const __m512 probe = _mm512_i32gather_ps(found[k], thresholds + half - 1, 4);
@@ -107,7 +108,7 @@ void load(const char* data, bool is_float32, index stride, index rows, float* ou
     load_from<double>(first, data, stride, rows, out);
 }
 
-// A binary search of all rows side by side: no branch depends on a row.
+// A binary search of all rows at once, without branches on the data.
 void rank(const float* thresholds, std::int32_t n, const float* x, index rows, std::int32_t* ranks) {
     index first = 0;
 #if defined(__AVX512F__)

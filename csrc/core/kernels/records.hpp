@@ -1,6 +1,5 @@
-// Plain data that the kernels see. No library header with inline code may be included here: the files of kernels are
-// compiled once an instruction set, the linker keeps one copy of an inline function, and a baseline machine must not
-// get AVX.
+// Plain records that kernels read. Kernel files are compiled once for each instruction set. The linker keeps one copy
+// of an inline function, which must not be one with AVX: no library header with inline code may be included here.
 #pragma once
 
 #include <cstddef>
@@ -19,30 +18,32 @@ struct Node {
 
 constexpr int kShallowDepth = 3;
 
-// A tree of depth <= 3 as a complete one in heap order; short branches are padded with copies of their leaf. Values are
-// known by their ranks among a variable's thresholds, in 16 bits, the least first: a vector holds many of them.
+// A tree of depth <= 3 as a complete binary tree in heap order; short branches are padded with copies of their leaf.
+// Inputs are quantised to 16-bit codes, rank + kLowestCode, so that a register holds many of them.
 struct alignas(64) CodedTree {
     double leaf[8];
     std::int32_t variable[7];
-    std::int32_t code[7];       // a value of a higher code goes right; twice the same 16 bits
-    std::uint8_t missing_left;  // a bit a node
+    std::int32_t code[7];       // higher codes go right; the 16 bits are stored twice
+    std::uint8_t missing_left;  // one bit for each node
 };
 
-// Two paths of up to three splits, padded in front. All compares say "greater": a split that the path leaves to the left
-// compares complements, whose variables come behind the others. The last split chooses between two values.
+// Two paths of up to three splits each, padded at the front. The last split chooses between two values. All comparisons
+// are "greater": where the path goes left, complements of codes are compared, stored behind those of all variables.
 struct alignas(64) CodedPaths {
-    double value[9];  // by 3 i + j, where the first path gives its value number i and the second number j; 0: passed by
+    // value[3 * i + j]: outcome i of path 1 plus outcome j of path 2. Outcome 0: the row leaves the path; 1: left leaf; 2:
+    // right leaf.
+    double value[9];
     std::int32_t variable[6];  // of the first path, then of the second
     std::int32_t code[6];
-    std::uint8_t missing;  // a bit a compare: what a missing value answers
+    std::uint8_t missing;  // one bit for each comparison: its result for a missing value
 };
 
 constexpr std::int32_t kLowestCode = -32768;
 constexpr std::int32_t kNeverRight = 32767;  // the code of a padding node
 constexpr index kMostThresholds = 65533;     // with ranks up to their number, one for missing values, and kNeverRight
 
-// Rows that touch a few stretches of neighbouring columns, all of one length: values (rows, runs, run), the first column
-// of each stretch (rows, runs).
+// Sparse rows whose nonzeros are a few runs of neighbouring columns, all of one length: values (rows, runs, run), and
+// the first column of each run (rows, runs).
 struct SparseRows {
     const double* values;
     const std::int32_t* starts;
@@ -50,7 +51,7 @@ struct SparseRows {
     int run;
 };
 
-// One side of a box at a block of rows: ranks of a stretch from `low` on, and perhaps that of missing values, are inside.
+// One side of a box at a block of rows. Inside are ranks in [low, low + width), and perhaps the rank of missing values.
 struct BoxSide {
     const std::int32_t* ranks;
     std::int32_t low;
@@ -59,7 +60,7 @@ struct BoxSide {
     double inside, outside;
 };
 
-// A side of many boxes as weights of their ranks: where the stretch begins and ends, what missing values add, the sum.
+// One side of many boxes as probabilities: cumulative ones of its ends, that of missing values inside, and the total.
 struct SideWeights {
     const double *low, *high, *missing, *probability;
 };

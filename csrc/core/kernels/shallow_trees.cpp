@@ -1,15 +1,18 @@
+// Evaluation of trees of depth <= 3, and of pairs of paths, on 16-bit codes: a register holds the codes of many rows,
+// and a permutation of registers fetches the leaf values.
 #include "kernels/declarations.hpp"
 
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
-// Every set adds the same numbers in the same order to each row, so that all give the same bits.
+// All instruction sets add the same numbers in the same order to each row, so results have the same bits.
 namespace fasthdmr::FASTHDMR_ISA {
 
 namespace {
 
-// Where the code of a row goes within its tile: such that what the vectors below fetch belongs to neighbouring rows.
+// Position of a row's code in its tile. The order is such that each permutation below gives values of neighbouring
+// rows.
 index place_in_tile(index row) {
 #if defined(__AVX512BW__)
     return row / 32 * 32 + row % 8 * 4 + row % 32 / 8;
@@ -23,7 +26,7 @@ index place_in_tile(index row) {
 
 #if defined(__AVX512BW__)
 
-// A 16-bit word a row: the number of its leaf. A branch is compared only where a row takes it.
+// The leaf number of each row, in 16 bits. Nodes of a branch are compared only for rows that take it.
 template <int Depth>
 inline __m512i leaf_numbers(const CodedTree& tree, const std::int16_t* codes, index ld) {
     const auto right = [&](int m, __mmask32 here) {
@@ -52,7 +55,7 @@ inline void add_tile(const CodedTree* trees, index n_trees, const std::int16_t* 
         const __m512d leaves = _mm512_load_pd(trees[t].leaf);
         for (int half = 0; half < 2; ++half) {
             const __m512i leaf = leaf_numbers<Depth>(trees[t], codes + 32 * half, ld);
-            // Only the last three bits of every 64 count: a word after the other.
+            // The permutation uses the lowest three bits of every 64: shifts bring one word after the other there.
             sum[4 * half] = _mm512_add_pd(sum[4 * half], _mm512_permutexvar_pd(leaf, leaves));
             sum[4 * half + 1] =
                 _mm512_add_pd(sum[4 * half + 1], _mm512_permutexvar_pd(_mm512_srli_epi64(leaf, 16), leaves));
@@ -65,7 +68,7 @@ inline void add_tile(const CodedTree* trees, index n_trees, const std::int16_t* 
     for (int k = 0; k < 8; ++k) _mm512_storeu_pd(out + 8 * k, sum[k]);
 }
 
-// A 16-bit word a row: the number of the value that a pair of paths adds.
+// The number of the value that a pair of paths adds to each row, in 16 bits.
 inline __m512i value_numbers(const CodedPaths& pair, const std::int16_t* codes, index ld) {
     const auto passes = [&](int m, __mmask32 here) {
         return _mm512_mask_cmpgt_epi16_mask(here, _mm512_load_si512(codes + pair.variable[m] * ld),
@@ -87,7 +90,7 @@ inline void add_pairs(const CodedPaths* pairs, index n_pairs, const std::int16_t
         for (int half = 0; half < 2; ++half) {
             const __m512i number = value_numbers(pairs[p], codes + 32 * half, ld);
             __m512d* to = sum + 4 * half;
-            // Only the last four bits of every 64 count: a word after the other.
+            // The permutation uses the lowest four bits of every 64: shifts bring one word after the other there.
             to[0] = _mm512_add_pd(to[0], _mm512_permutex2var_pd(low, number, high));
             to[1] = _mm512_add_pd(to[1], _mm512_permutex2var_pd(low, _mm512_srli_epi64(number, 16), high));
             to[2] = _mm512_add_pd(to[2], _mm512_permutex2var_pd(low, _mm512_srli_epi64(number, 32), high));
@@ -99,7 +102,7 @@ inline void add_pairs(const CodedPaths* pairs, index n_pairs, const std::int16_t
 
 #elif defined(__AVX2__)
 
-// As above; here bits 1 and 2 of a leaf's number are exchanged, as are the leaves in `add_tile`.
+// As above, with bits 1 and 2 of the leaf number exchanged; `add_tile` exchanges the leaves likewise.
 template <int Depth>
 inline __m256i leaf_numbers(const CodedTree& tree, const std::int16_t* codes, index ld) {
     const auto right = [&](int m) {
@@ -121,7 +124,7 @@ inline __m256i leaf_numbers(const CodedTree& tree, const std::int16_t* codes, in
     return leaf;
 }
 
-// Doubles are fetched by halves: only for 32 bits is there a permute of eight.
+// Doubles are fetched as two 32-bit halves: AVX2 permutes eight lanes of 32 bits only.
 template <int Depth>
 inline void add_tile(const CodedTree* trees, index n_trees, const std::int16_t* codes, index ld, double* out) {
     for (int quarter = 0; quarter < 4; ++quarter, codes += 16, out += 16) {
@@ -143,18 +146,18 @@ inline void add_tile(const CodedTree* trees, index n_trees, const std::int16_t* 
     }
 }
 
-// Halves of doubles that a shuffle left in the order 0 1 4 5 2 3 6 7.
+// Sorts halves of doubles, which a shuffle has left in the order 0 1 4 5 2 3 6 7.
 inline __m256 in_order(__m256 halves) {
     return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(halves), 0xd8));
 }
 
-// A 16-bit word a row: the number of the value that a pair of paths adds, less 1.
+// The number, minus 1, of the value that a pair of paths adds to each row, in 16 bits.
 inline __m256i value_numbers(const CodedPaths& pair, const std::int16_t* codes, index ld) {
     const auto passes = [&](int m) {
         const auto* code = reinterpret_cast<const __m256i*>(codes + pair.variable[m] * ld);
         return _mm256_cmpgt_epi16(_mm256_load_si256(code), _mm256_set1_epi32(pair.code[m]));
     };
-    // Of what is true every bit is set, so that sums are negative.
+    // True is -1, so sums are negative.
     const auto choice = [&](int m) {
         const __m256i reached = _mm256_and_si256(passes(m), passes(m + 1));
         return _mm256_add_epi16(reached, _mm256_and_si256(reached, passes(m + 2)));
@@ -164,7 +167,7 @@ inline __m256i value_numbers(const CodedPaths& pair, const std::int16_t* codes, 
     return _mm256_xor_si256(negative, _mm256_set1_epi16(-1));
 }
 
-// A permute knows eight numbers; to the ninth, -1, belongs 0.
+// The permutation chooses among eight values; the ninth number, -1, stands for the value 0.
 inline void add_pairs(const CodedPaths* pairs, index n_pairs, const std::int16_t* codes, index ld, double* out) {
     const auto fetch = [](__m256 from, __m256i number) {
         const __m256i nothing = _mm256_srai_epi32(number, 31);
@@ -192,12 +195,12 @@ inline void add_pairs(const CodedPaths* pairs, index n_pairs, const std::int16_t
 
 #else
 
-// Both branches are at hand: choosing by bits keeps the compiler from putting a jump here.
+// Selects by bits, without a branch.
 inline std::int16_t choose(std::int16_t right, std::int16_t if_left, std::int16_t if_right) {
     return std::int16_t(if_left ^ (right & (if_left ^ if_right)));
 }
 
-// All leaves are known before any value is fetched: the first loop then is one of vectors.
+// Finds all leaf numbers before any value is fetched, so that the compiler vectorises the first loop.
 template <int Depth>
 inline void add_tile(const CodedTree* trees, index n_trees, const std::int16_t* codes, index ld, double* out) {
     for (index t = 0; t < n_trees; ++t) {
@@ -245,7 +248,7 @@ inline void add_pairs(const CodedPaths* pairs, index n_pairs, const std::int16_t
 
 #endif
 
-// Calls add(first row, sums) for every tile; that of the last rows has sums of its own.
+// Calls add(first row, sums) for every tile. An incomplete last tile is padded.
 template <class Add>
 void for_each_tile(index rows, double* out, const Add& add) {
     index r = 0;

@@ -1,3 +1,4 @@
+// Sums of outer products of sparse rows: a Gram matrix of B-splines, whose rows have few nonzero values.
 #include "kernels/compiler.hpp"
 #include "kernels/declarations.hpp"
 
@@ -16,7 +17,7 @@ inline void add_run(double factor, const double* FASTHDMR_RESTRICT b, double* FA
     for (int j = 0; j < Run; ++j) out[j] += factor * b[j];
 }
 
-// The outer products of two sparse rows. A known number of stretches keeps the row of b in registers.
+// The outer products of two sparse rows. A constant number of runs keeps the row of b in registers.
 template <int Run, int Runs>
 void add_row_products(const SparseRows& a, const SparseRows& b, const double* weight, index rows, double* g, index ld) {
     const index runs = Runs ? Runs : b.runs;

@@ -1,3 +1,4 @@
+// Sums over rows of tensor products of a few values a factor: Gram matrices of tensor-product splines.
 #include "kernels/compiler.hpp"
 #include "kernels/declarations.hpp"
 

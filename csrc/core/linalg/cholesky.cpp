@@ -40,8 +40,8 @@ bool factored(double* g, index n, index leading) {
     return info == 0;
 }
 
-// Tiles of a panel of columns, from row `begin` of n x n: what the panels before it leave of them, or the solutions with
-// the panel's own factor.
+// Tiles of a panel of columns, from row `begin` of n x n: what the panels before it leave of them, or the solutions
+// with the panel's own factor.
 struct Panel {
     double* g;
     index n, begin, width, tile_size;

@@ -1,4 +1,4 @@
-// Cholesky factors, and whether they can be trusted. Matrices are n x n, column-major, lower.
+// Cholesky factorisation and an estimate of its condition. Matrices are n x n, column-major, lower.
 #pragma once
 
 #include <vector>
@@ -7,14 +7,14 @@
 
 namespace fasthdmr {
 
-// Scales products of columns to those of columns of unit norm, and tells the norms; whether they allow it.
+// Scales a Gram matrix to that of columns of unit norm, and returns the norms; false if a norm is zero or not finite.
 bool scale_to_unit(Buffer<double>& g, index n, std::vector<double>& norms);
-// Replaces a symmetric matrix by its factor; false where there is none. What is above the diagonal becomes anything.
+// Replaces a symmetric matrix by its Cholesky factor; false if it is not positive definite. The upper triangle is lost.
 bool cholesky(double* g, index n, int n_threads = 1, index tile_size = 128);
-// LAPACK's estimate of the 1-norm of the inverse of what was factored: for products of columns of unit norm, about the
-// inverse square of their least singular value. Infinite where it cannot be told.
+// LAPACK's estimate of the 1-norm of the inverse of the factored matrix. For a Gram matrix of unit-norm columns that is
+// about 1 / (smallest singular value)^2. Infinite if there is no estimate.
 double inverse_norm(const double* factor, index n);
-// b <- the solution of g x = b
+// Solves g x = b in place of b.
 void solve_factored(const double* factor, index n, double* b);
 
 }  // namespace fasthdmr

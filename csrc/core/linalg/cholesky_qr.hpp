@@ -1,5 +1,6 @@
-// The triangle by way of products, R'R = X'X: several times faster than reflections, and nearly as accurate where the
-// columns are far from dependent. It measures whether they are, and refuses otherwise.
+// Cholesky QR: R is the Cholesky factor of the Gram matrix X'X. It is several times faster than Householder
+// reflections, and nearly as accurate if X is well conditioned. The condition number is estimated; ill-conditioned X
+// are refused.
 #pragma once
 
 #include <optional>
@@ -12,13 +13,13 @@ class CholeskyQr {
 public:
     explicit CholeskyQr(index columns) : n_(columns), products_(columns * columns, 0.0) {}
 
-    // As for a triangle.
+    // As of Triangle: adds the rows of a block, or of another part of the data.
     void absorb(double* block, index rows, index leading);
     void merge(const CholeskyQr& other);
 
-    // None where the inverse of the products, of columns scaled to unit norm, is larger in the 1-norm. The error of R,
-    // times the inverse of the true R, is about eps times that norm, where that of reflections is a few eps times the
-    // condition: for the columns that are taken it was at most 50 eps times the condition.
+    // Nullopt if the inverse Gram matrix of columns scaled to unit norm has a larger 1-norm. The relative error of R,
+    // (R - R*) R*^-1, is about eps times that norm; that of reflections is a few eps times the condition number. For
+    // accepted columns it was at most 50 eps times the condition number.
     std::optional<Triangle> triangle(double largest_inverse = kLargestInverse) const;
 
     const Buffer<double>& products() const { return products_; }  // n x n, column-major, lower

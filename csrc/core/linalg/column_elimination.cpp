@@ -16,30 +16,31 @@ namespace fasthdmr {
 
 namespace {
 
-// A column of unit norm is nearly told where less than this is left of its square; a ridge lets the factor go on.
-constexpr double kNearlyTold = 1e-2, kRidge = 1e-8;
-// A column leans on the first where the cosine of their angle is larger.
-constexpr double kLeaning = 0.3;
-// Of a column that is left with less, rounding may be all there is.
+// A column of unit norm is nearly dependent on those before it if its squared residual is below this. A ridge keeps the
+// Cholesky factorisation from failing.
+constexpr double kNearlyDependent = 1e-2, kRidge = 1e-8;
+// Columns whose cosine with the constant column exceeds this have a large mean; they are centred first.
+constexpr double kLargeMean = 0.3;
+// A smaller relative residual may consist of rounding errors.
 constexpr double kRounding = 64 * std::numeric_limits<double>::epsilon();
-// Multiples are dropped that the rows' noise could have made: so many standard deviations.
+// Coefficients within so many standard errors of zero are dropped.
 constexpr double kNoise = 4.0;
-// A multiple taken off alone takes as long as so many in a matrix product.
-constexpr index kAlone = 16;
-// Steps pay up to as many multiples as there are products; and each takes time to find.
+// Applying one entry of a sparse T takes as long as so many multiplications of a matrix product.
+constexpr index kAxpyCost = 16;
+// Steps may cost as much as the Gram matrix. Finding a step counts as its kMostSteps-th part.
 constexpr index kMostSteps = 8;
 constexpr index kChunk = 256;  // rows of a matrix product
 
-// Whether each column is nearly told by those before; none where there is no factor.
-std::optional<std::vector<bool>> nearly_told(Buffer<double> g, index n) {
+// Whether each column is nearly dependent on those before it; nullopt if the factorisation fails.
+std::optional<std::vector<bool>> nearly_dependent(Buffer<double> g, index n) {
     for (index j = 0; j < n; ++j) g[j * n + j] += kRidge;
     if (!cholesky(g.data(), n)) return {};
-    std::vector<bool> told;
-    for (index j = 0; j < n; ++j) told.push_back(g[j * n + j] * g[j * n + j] < kNearlyTold);
-    return told;
+    std::vector<bool> dependent;
+    for (index j = 0; j < n; ++j) dependent.push_back(g[j * n + j] * g[j * n + j] < kNearlyDependent);
+    return dependent;
 }
 
-// The coefficients of targets by those of the sources that come before them, from products of columns of unit norm.
+// Regression coefficients of targets on the sources that come before them, from the Gram matrix of unit-norm columns.
 std::optional<Buffer<double>> coefficients(const Buffer<double>& g, index n, const std::vector<index>& sources,
                                            const std::vector<index>& targets) {
     int s = int(sources.size()), t = int(targets.size());
@@ -65,17 +66,16 @@ std::optional<Buffer<double>> coefficients(const Buffer<double>& g, index n, con
 std::optional<Elimination> Elimination::of(const Buffer<double>& x, index rows, index columns, Buffer<double> g) {
     std::vector<double> norms;
     if (!scale_to_unit(g, columns, norms)) return {};
-    const auto told = nearly_told(g, columns);
-    if (!told) return {};
+    const auto dependent = nearly_dependent(g, columns);
+    if (!dependent) return {};
     std::vector<index> sources;
     Elimination result;
-    for (index j = 0; j < columns; ++j) ((*told)[j] ? result.targets_ : sources).push_back(j);
+    for (index j = 0; j < columns; ++j) ((*dependent)[j] ? result.targets_ : sources).push_back(j);
     if (result.targets_.empty()) {
-        // Each may be far from told and yet all of them share a direction, as columns with large means do: that of the
-        // first, the constant.
+        // No column is nearly dependent on others, but columns with large means share the direction of the constant.
         sources = {0};
         for (index j = 1; j < columns; ++j)
-            if (std::abs(g[j]) > kLeaning) result.targets_.push_back(j);
+            if (std::abs(g[j]) > kLargeMean) result.targets_.push_back(j);
     }
     if (result.targets_.empty() || sources.empty()) return {};
     const auto factors = coefficients(g, columns, sources, result.targets_);
@@ -88,11 +88,11 @@ std::optional<Elimination> Elimination::of(const Buffer<double>& x, index rows, 
         for (index i = 0; i < s; ++i)
             result.factors_[j * result.columns_ + sources[i]] =
                 (*factors)[j * s + i] * norms[result.targets_[j]] / norms[sources[i]];
-    // A part of the rows tells how much is left.
+    // Norms of the residuals are estimated from some of the rows.
     const index some = std::min(rows, kChunk);
     Buffer<double> rest(columns * some);
     for (index j = 0; j < columns; ++j) std::copy_n(x.data() + j * rows, some, rest.data() + j * some);
-    result.take_off(rest.data(), some, some);
+    result.apply(rest.data(), some, some);
     std::vector<double> left;
     for (const index j : result.targets_) {
         const double* column = rest.data() + j * some;
@@ -112,10 +112,10 @@ void Elimination::drop_noise(const std::vector<double>& norms, const std::vector
             else few_.push_back({i, targets_[j], factor});
         }
     }
-    if (few_.size() * kAlone > factors_.size()) few_.clear();
+    if (few_.size() * kAxpyCost > factors_.size()) few_.clear();
 }
 
-index Elimination::cost() const { return few_.empty() ? index(factors_.size()) : kAlone * index(few_.size()); }
+index Elimination::cost() const { return few_.empty() ? index(factors_.size()) : kAxpyCost * index(few_.size()); }
 
 void Elimination::add(double sign, double* block, index rows, index leading) const {
     if (few_.empty()) add_many(sign, block, rows, leading);
@@ -123,9 +123,8 @@ void Elimination::add(double sign, double* block, index rows, index leading) con
 }
 
 void Elimination::add_few(double sign, double* block, index rows, index leading) const {
-    for (const Multiple& multiple : few_)
-        kernels().add_scaled(sign * multiple.factor, block + multiple.from * leading, rows,
-                             block + multiple.to * leading);
+    for (const Entry& entry : few_)
+        kernels().add_scaled(sign * entry.factor, block + entry.from * leading, rows, block + entry.to * leading);
 }
 
 void Elimination::add_many(double sign, double* block, index rows, index leading) const {
@@ -153,7 +152,7 @@ std::optional<Eliminations> eliminations(Buffer<double>& x, index rows, index co
         if (!step) return {};
         cost += step->cost() + columns * columns / kMostSteps;
         if (cost > columns * columns) return {};
-        step->take_off(x.data(), rows, rows);
+        step->apply(x.data(), rows, rows);
         steps.push_back(std::move(*step));
     }
 }

@@ -1,5 +1,6 @@
-// Columns that others nearly tell, less what those tell of them: what is left is far from dependent, so products suffice.
-// No digit is lost in X (1 - T), column by column, where products of X itself would lose twice as many as X has lost.
+// Right preconditioner for Cholesky QR: nearly dependent columns are replaced by their regression residuals, X (I - T).
+// The residuals are well conditioned, so their Gram matrix may be formed. R is recovered by multiplication with
+// (I - T)^-1. T is strictly upper triangular, and T^2 = 0: the inverse is I + T.
 #pragma once
 
 #include <optional>
@@ -9,23 +10,23 @@
 
 namespace fasthdmr {
 
-// One step: columns either are taken off others, or have others taken off, which come before them.
+// One factor I - T. Sources are subtracted from targets that come after them; no column is both.
 class Elimination {
 public:
-    // What to take off, as some rows, in no order, and their products (lower) tell. None where nothing would help, or
-    // where no more than rounding would be left.
+    // Estimated from sample rows in any order and their Gram matrix (lower). Nullopt if no elimination helps, or if a
+    // residual would consist of rounding errors.
     static std::optional<Elimination> of(const Buffer<double>& x, index rows, index columns, Buffer<double> products);
 
-    // X <- X (1 - T), and X <- X (1 + T)
-    void take_off(double* block, index rows, index leading) const { add(-1.0, block, rows, leading); }
-    void put_back(double* block, index rows, index leading) const { add(1.0, block, rows, leading); }
-    // Whether it is a few multiples of single columns.
+    // X <- X (I - T), and X <- X (I + T).
+    void apply(double* block, index rows, index leading) const { add(-1.0, block, rows, leading); }
+    void undo(double* block, index rows, index leading) const { add(1.0, block, rows, leading); }
+    // Whether T has few entries, which are applied one by one.
     bool is_sparse() const { return !few_.empty(); }
-    // In multiples of a matrix product, a row.
+    // Multiplications per row, at the speed of a matrix product.
     index cost() const;
 
 private:
-    struct Multiple {
+    struct Entry {
         index from, to;
         double factor;
     };
@@ -35,15 +36,16 @@ private:
     void add_few(double sign, double* block, index rows, index leading) const;
     void add_many(double sign, double* block, index rows, index leading) const;
 
-    index columns_ = 0;  // up to the last that is taken off others
+    index columns_ = 0;  // up to the last source
     std::vector<index> targets_;
-    Buffer<double> factors_;     // columns x targets, column-major
-    std::vector<Multiple> few_;  // the same where most of it is zero
+    Buffer<double> factors_;  // columns x targets, column-major
+    std::vector<Entry> few_;  // the nonzeros of a sparse T
 };
 
 using Eliminations = std::vector<Elimination>;
 
-// The steps that leave columns far enough from dependent on these rows, which are overwritten; none where none do.
+// The steps after which the norm of the inverse Gram matrix of these rows is at most `largest_inverse`; nullopt if none
+// achieve that. x is overwritten.
 std::optional<Eliminations> eliminations(Buffer<double>& x, index rows, index columns, double largest_inverse);
 
 }  // namespace fasthdmr

@@ -1,10 +1,11 @@
+// The dot product of two vectors.
 #pragma once
 
 #include "support/arrays.hpp"
 
 namespace fasthdmr {
 
-// Four sums at a time: one alone would wait for each of its additions.
+// Four partial sums: a single one would wait for the latency of every addition.
 inline double dot(const double* a, const double* b, index n) {
     double sums[4] = {0.0, 0.0, 0.0, 0.0};
     index i = 0;

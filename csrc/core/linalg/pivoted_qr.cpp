@@ -14,8 +14,8 @@ namespace {
 
 constexpr index kPanel = 32;
 
-// The first rows of R, an upper trapezoid, turned into a triangle from the right: (R1 R2) = (T 0) H_0 H_1 ..., where H_i
-// acts on variable i and those behind the triangle.
+// The first rows of R, an upper trapezoid, turned into a triangle from the right: (R1 R2) = (T 0) H_0 H_1 ..., where
+// H_i acts on variable i and those behind the triangle.
 class LeastNorm {
 public:
     LeastNorm(const Buffer<double>& r, index leading, index rank, index columns)

@@ -1,4 +1,4 @@
-// QR with column pivoting, and least squares by it where columns depend on each other.
+// QR with column pivoting, and minimum-norm least squares for rank-deficient columns.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ class PivotedQr {
 public:
     PivotedQr(Buffer<double> a, index rows, index columns);  // column-major
 
-    // How many columns come before the first that has no more left than this share of the first one's length.
+    // Numerical rank: the number of columns before the first whose diagonal of R is at most `tolerance` of the largest.
     index rank(double tolerance) const;
     // Least squares of least norm by the first `rank` columns of Q: (columns, count) of right-hand sides (rows, count).
     std::vector<double> solve(const double* rhs, index count, index rank) const;

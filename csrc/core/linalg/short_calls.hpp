@@ -1,4 +1,4 @@
-// Large products and solutions in calls so short that work can be broken off in between.
+// Large matrix products and triangular solves in short BLAS calls, so that work can be interrupted in between.
 #pragma once
 
 #include "support/arrays.hpp"

@@ -14,10 +14,10 @@ namespace fasthdmr {
 
 namespace {
 
-// Where the inverse of the products is smaller, their rounding leaves a solution nine digits, and one correction is enough
-// for all that a QR would give.
+// If the norm of the inverse Gram matrix is smaller, the normal equations give nine digits. One step of iterative
+// refinement then gives all digits that a QR would give.
 constexpr double kLargestInverse = 1e6;
-// The numbers of a column carry so many eps of its size as rounding, however small its spread.
+// Rounding errors of a column, in eps of its norm, however small its variance.
 constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
 
 }  // namespace
@@ -39,8 +39,8 @@ LeastSquares::LeastSquares(const double* r, index p, double tolerance)
     well_conditioned_ = cholesky(factor.data(), n_) && inverse_norm(factor.data(), n_) <= kLargestInverse;
 }
 
-// Columns of which those before them leave no more than the rounding of all that are involved become what these tell of
-// them: what is left is no direction. By Gram and Schmidt.
+// A column whose residual on those before it is within rounding errors is replaced by its projection, as the direction
+// of that residual is arbitrary. By Gram-Schmidt orthogonalisation.
 void LeastSquares::drop_rounding(const std::vector<double>& rounding) {
     std::vector<index> kept;
     Buffer<double> q(n_ * n_), r(n_ * n_);  // their QR
@@ -56,7 +56,7 @@ void LeastSquares::drop_rounding(const std::vector<double>& rounding) {
         }
         const double rest = std::sqrt(dot(left.data(), left.data(), j));
         double noise = rounding[j];
-        for (index k = n - 1; k >= 0; --k) {  // multiples of the columns, which carry their rounding
+        for (index k = n - 1; k >= 0; --k) {  // coefficients on the columns, whose rounding errors they multiply
             multiples[k] /= r[k * n_ + k];
             for (index i = 0; i < k; ++i) multiples[i] -= multiples[k] * r[k * n_ + i];
             noise += std::abs(multiples[k]) * rounding[kept[k]];

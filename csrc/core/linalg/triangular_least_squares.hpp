@@ -15,8 +15,8 @@ public:
     double spread(index column) const { return spread_[column]; }
 
     // Coefficients of the least squares of right-hand sides (count of them, each `rows` long, the rows of R after the
-    // first) on columns of R with a spread, none of them longer. Of least norm for the scaled columns where they depend
-    // on each other, so that equals share equally.
+    // first) on columns of R with a spread, none of them longer. If columns are collinear,
+    // the minimum-norm solution for the scaled columns is returned.
     std::vector<double> solve(const std::vector<index>& columns, index rows, const double* rhs, index count) const;
 
     // Numerical rank of all columns, the constant included.

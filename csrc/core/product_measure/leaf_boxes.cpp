@@ -16,7 +16,7 @@ struct Place {
     std::vector<Side> sides;
 };
 
-// What is left of a path at a child; false if no row can take it.
+// Restricts a path to a child; false if no row can take it.
 bool narrow(const ProductTrees::Node& node, bool right, const Marginals& marginals, std::vector<Side>& sides) {
     const auto is_before = [](const Side& side, std::int32_t variable) { return side.variable < variable; };
     auto side = std::lower_bound(sides.begin(), sides.end(), node.variable, is_before);

@@ -21,7 +21,7 @@ void refuse(double count, double most, const char* what) {
 namespace {
 
 constexpr index kTreesAPoll = 16;  // some are walked in less time than a poll
-constexpr index kBoxes = 256;      // a stretch of boxes whose sides are in the first cache
+constexpr index kBoxes = 256;      // a run of boxes whose sides stay in the first-level cache
 
 // The sides of boxes as weights, variable after variable.
 struct BoxWeights {
@@ -44,7 +44,7 @@ struct BoxWeights {
     }
 };
 
-// Pairs with a box of one stretch and a box of the same or a later one.
+// Pairs of a box of one run and a box of the same or a later run.
 double pairs_from(index begin, const BoxList& boxes, const BoxWeights& weights) {
     const index n = boxes.count(), end = std::min(begin + kBoxes, n);
     double sum = 0.0;
@@ -85,7 +85,7 @@ std::vector<double> box_variances(const std::vector<const BoxList*>& lists, cons
 
 namespace {
 
-// Walks trees with a box of ranks instead of a row.
+// Traverses trees with a box of ranks instead of a row.
 class BoxWalk {
 public:
     explicit BoxWalk(const ProductTrees& trees) : trees_(trees), marginals_(*trees.marginals()) {

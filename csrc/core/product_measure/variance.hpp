@@ -7,8 +7,8 @@
 
 namespace fasthdmr {
 
-// What is refused: more pairs of a group of leaves and a subspace of its variables, boxes in memory, sides of pairs of
-// boxes, or nodes that pairs of trees meet in (a minute or so of one thread).
+// Limits, about a minute of one thread: pairs of a group of leaves and a subspace of its variables, boxes in memory,
+// sides of pairs of boxes, and nodes visited for pairs of trees.
 struct Limits {
     double subspaces = 4e6, boxes = 1.6e7, sides = 6e10, visits = 6e9;
 };

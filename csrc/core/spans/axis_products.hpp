@@ -1,6 +1,6 @@
-// Products of cubic splines of one variable. Between two knots they are polynomials of degree 6, so that 7 sums over rows,
-// those of the Bernstein polynomials of the interval, hold all 16 products of two axes. All numbers are positive: nothing
-// cancels.
+// Products of cubic splines of one variable. Between two knots they are polynomials of degree 6, so that 7 sums over
+// rows, those of the Bernstein polynomials of the interval, hold all 16 products of two axes. All numbers are positive:
+// nothing cancels.
 #pragma once
 
 #include <map>

@@ -45,8 +45,8 @@ Axis::Axis(index variable, int degree, std::vector<double> knots, bool missing_c
         if (!std::isfinite(k)) throw Error("knots must be finite and rise");
     if (!std::is_sorted(knots_.begin(), knots_.end()) || !std::isfinite(knots_.back() - knots_.front()))
         throw Error("knots must be finite and rise");
-    // The recursion counts on `degree` repeats at both ends, and divides by the length of the last interval, where x is put
-    // that lies at or above its end; any other interval that holds an x is not empty.
+    // The recursion counts on `degree` repeats at both ends, and divides by the length of the last interval, where x is
+    // put that lies at or above its end; any other interval that holds an x is not empty.
     if (degree == 0) return;
     if (knots_[0] != knots_[degree] || knots_[splines_] != knots_.back() || knots_[splines_ - 1] == knots_[splines_])
         throw Error("knots must be clamped, the last interval not empty");

@@ -9,8 +9,8 @@
 
 namespace fasthdmr {
 
-// The coordinate of a skewed variable: linear between the values of a table, constant outside. Without a table it is the
-// variable itself.
+// The coordinate of a skewed variable: linear between the values of a table, constant outside. Without a table it is
+// the variable itself.
 class NormalScores {
 public:
     NormalScores() = default;
@@ -38,11 +38,12 @@ public:
     index columns() const { return splines_ + (missing_column_ ? 1 : 0); }
     // What the knots are places of: the value, or its normal score.
     double coordinate(double x) const { return scores_(x); }
-    // Writes the run() values that need not be 0; returns the column of the first. Values outside the knots are clamped.
+    // Writes the run() values that need not be 0; returns the column of the first. Values outside the knots are
+    // clamped.
     index evaluate(double x, double* values) const { return evaluate_at(coordinate(x), values); }
     index evaluate_at(double coordinate, double* values) const;
-    // The blossoms of the cubic splines of the interval that holds x: functions of three places that are affine in each,
-    // and equal to the splines where the three are one.
+    // Blossoms (polar forms) of the cubic splines of the interval that holds x: symmetric functions of three arguments,
+    // affine in each, equal to the splines where all three are x.
     index blossom(double x, const double (&at)[3], double* values) const;
 
 private:
@@ -65,8 +66,8 @@ struct Span {
     index first;  // its first column among those of all spans; the constant is column 0
     index columns;
     index values;  // that a row touches
-    index runs;    // how many stretches of neighbouring columns these are
-    int run;       // the length of a stretch
+    index runs;    // number of runs of neighbouring columns
+    int run;       // length of a run
 };
 
 // The spans of a decomposition, ordered by subspace.

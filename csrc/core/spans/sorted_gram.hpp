@@ -1,5 +1,5 @@
-// Products of two spans of cubic splines: sums over rows of tensor products, where a variable of one span gives its four
-// splines, and one of both the polynomials that hold the products of its splines.
+// Products of two spans of cubic splines: sums over rows of tensor products, where a variable of one span gives its
+// four splines, and one of both the polynomials that hold the products of its splines.
 #pragma once
 
 #include "spans/axis_products.hpp"

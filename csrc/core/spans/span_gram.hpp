@@ -10,13 +10,13 @@ namespace fasthdmr {
 
 using SpanPairs = std::vector<std::pair<index, index>>;  // first <= second
 
-// A wave: so many blocks of rows that their axes, and more bytes a row, stay within a fixed memory.
+// Number of blocks of rows in a batch, such that the values of their axes, and more bytes per row, fit a fixed memory.
 index blocks_in_wave(const Spans& spans, index n_blocks, index more = 0);
 
 class SpanGram {
 public:
-    // The weights sum to `total`, the columns have these means. Pairs that are not given are looked up in `base`. What is
-    // passed by reference has to live as long.
+    // The weights sum to `total`, the columns have these means. Pairs that are not given are looked up in `base`. What
+    // is passed by reference has to live as long.
     SpanGram(const Spans& spans, const Table& x, const double* weight, double total, const std::vector<double>& means,
              SpanPairs pairs, int n_threads, const SpanGram* base = nullptr);
 

@@ -1,5 +1,5 @@
-// The top-down pass of spec 3 with spans that are not the targets: what spans of fewer variables can say of a component
-// is handed down to them.
+// The top-down pass of spec 3 on the Gram matrix of spans: from each component its projection on the spans of proper
+// subsets is subtracted, and added to their components.
 #pragma once
 
 #include <vector>
@@ -9,13 +9,15 @@
 
 namespace fasthdmr {
 
-// Of one output: its coefficients over all columns, and for each span the term that its component keeps as it is, or -1.
+// Of one output: its coefficients over all columns, and for each span the term that its component keeps as it is, or
+// -1.
 struct OutputStart {
     const double* coefficients;
     std::vector<index> kept;
 };
 
-// Components over (constant, span columns), one decomposition an output. A component that keeps a term has that besides.
+// Components over (constant, span columns), one decomposition an output. A component that keeps a term has that
+// besides.
 std::vector<Decomposition> span_top_down(const SpanGram& gram, const TermSums& sums,
                                          const std::vector<OutputStart>& starts, double ridge, int n_threads);
 

@@ -1,4 +1,5 @@
-// What is decomposed: outputs, each a constant and a sum of terms, each term a function of the variables of one subspace.
+// What is decomposed: outputs, each a constant and a sum of terms, each term a function of the variables of one
+// subspace.
 #pragma once
 
 #include <memory>
@@ -46,7 +47,7 @@ private:
     Table x_;
 };
 
-// Outputs known by their values, (rows, outputs): nothing is known of their terms.
+// Outputs given by values only, (rows, outputs), without terms.
 class ArrayTargets : public Targets {
 public:
     explicit ArrayTargets(const Table& values) : values_(values) {}

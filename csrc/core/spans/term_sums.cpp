@@ -171,7 +171,7 @@ void Pass::fill(const Batch& batch, bool add_to_outputs) {
     });
 }
 
-// Means over a pilot sample: exact means are taken off at the end, from sums that are small then.
+// Means over a pilot sample, as shifts. Exact means are subtracted at the end, from sums that are small by then.
 void Pass::choose_shifts() {
     const std::vector<index> list = pilot_rows(x_.rows, given_weight_);
     const index n = index(list.size()), K = targets_.outputs();

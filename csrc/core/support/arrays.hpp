@@ -15,19 +15,19 @@
 
 namespace fasthdmr {
 
-// What the caller handed over cannot be used. Becomes a ValueError in Python.
+// Invalid input of the caller. Becomes a ValueError in Python.
 struct Error : std::invalid_argument {
     using std::invalid_argument::invalid_argument;
 };
 
-// New memory in pages of 2 MB rather than 4 KB, where the system has them: each first touch of a page takes its time.
+// Asks for huge pages (2 MB) for new memory, where the system has them: the first access to a page is slow.
 inline void ask_for_huge_pages([[maybe_unused]] void* p, [[maybe_unused]] std::size_t bytes) {
 #ifdef MADV_HUGEPAGE
     madvise(p, bytes, MADV_HUGEPAGE);
 #endif
 }
 
-// Cache-line aligned: results must not depend on where the allocator happened to put a block.
+// Aligned to cache lines, so that results do not depend on addresses.
 template <class T>
 struct Aligned {
     using value_type = T;
@@ -78,7 +78,7 @@ struct Table {
     }
 };
 
-// Rows of a block: few enough that a block of features and the sums stay in the first caches.
+// Rows of a block: a block of features and the sums stay in the first- and second-level caches.
 constexpr index kBlockRows = 1024;
 
 // A sequence of row numbers: an arithmetic progression, or a list.

@@ -6,8 +6,8 @@ namespace fasthdmr {
 
 namespace {
 
-// Storage of a thread that comes with its stack: what the C library allocates at first use, as it does for libraries
-// that are loaded late, ends the process where there is no memory for it.
+// In the static TLS block, which exists with the thread. Otherwise the C library allocates the variable at first use,
+// and ends the process if there is no memory.
 FASTHDMR_STATIC_TLS thread_local Interruptible* current_call = nullptr;
 constexpr int kStopping = 1, kStopped = 2;
 
@@ -18,7 +18,7 @@ Interruptible::Joined::~Joined() { current_call = before_; }
 
 Interruptible::Interruptible(Ask ask) : ask_(ask), owner_(std::this_thread::get_id()), next_(now() + kInterval) {}
 
-// Polls come often: where there is a clock that is cheaper, some milliseconds do not matter.
+// Polls are frequent, and a resolution of milliseconds is enough: a coarse clock is cheaper.
 Interruptible::Time Interruptible::now() {
 #ifdef CLOCK_MONOTONIC_COARSE
     std::timespec time{};

@@ -1,5 +1,5 @@
-// Calls that their caller may break off. Loops that may take long poll, on every thread that works for the call; what
-// ends it is an exception, the same on all of them.
+// Interruptible calls. Long loops poll on every thread that works for the call. An interruption is an exception, the
+// same one on all threads.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@ public:
     using Ask = void (*)();
     static constexpr std::chrono::milliseconds kInterval{100};
 
-    // The thread that makes it asks now and then, where it polls, and `ask` throws what is to end the call. Without
-    // `ask` only stop() ends it.
+    // When its owner thread polls, `ask` is called at intervals, and throws to end the call. Without `ask` only stop()
+    // ends it.
     explicit Interruptible(Ask ask);
     Interruptible(const Interruptible&) = delete;
     Interruptible& operator=(const Interruptible&) = delete;
@@ -25,7 +25,7 @@ public:
     void stop(std::exception_ptr reason) noexcept;
     void poll();
 
-    // The call that this thread works for, if any.
+    // The call that this thread works for, or null.
     static Interruptible* current();
 
     // While it lives, this thread works for a call.

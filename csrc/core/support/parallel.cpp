@@ -12,10 +12,9 @@ namespace fasthdmr {
 
 namespace {
 
-// The C++ library allocates what a thread needs for exceptions when it throws its first, and ends the process where there
-// is no memory. So a thread is begun with some of the system's own, of which an allocator may have none for a new thread
-// whatever it has for others, and gives it back when it makes what it needs. It is enough for the buffer of a BLAS, too:
-// OpenBLAS asks for ever for one that it does not get.
+// The C++ library allocates the exception state of a thread at its first throw, and ends the process if there is no
+// memory. So each thread starts with a reserve, mapped from the system, and frees it right before it makes that state.
+// The reserve is large enough for the buffer of a BLAS: OpenBLAS retries for ever if it gets none.
 class Memory {
 public:
     Memory(const Memory&) = delete;
@@ -34,7 +33,7 @@ private:
 #endif
 };
 
-// Threads that are joined whatever happens.
+// Threads that are joined on destruction.
 class Threads {
 public:
     explicit Threads(const std::function<void()>& work) : work_(work) {}
@@ -43,7 +42,7 @@ public:
             if (thread.joinable()) thread.join();
     }
 
-    // Whether there is one more; a machine that refuses it, or the memory for it, is no reason to fail.
+    // Starts a thread; false if the system refuses it or has no memory for it.
     bool start() {
         try {
             threads_.emplace_back();  // first: a thread that runs must have its place

@@ -1,4 +1,4 @@
-// Tasks on threads: a task's work never depends on which thread runs it, so results do not depend on the threads.
+// Parallel loops on threads. The work of a task does not depend on the thread that runs it, so results do not either.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +10,12 @@
 
 namespace fasthdmr {
 
-// Runs `work` here and on up to `extra` threads more, and returns when all are done. Where no more threads can be had,
-// the ones that run do the work. An exception is rethrown here, the first of several; `give_up` is called when it is
-// thrown, on the thread that threw it.
+// Runs `work` on this thread and on up to `extra` further ones, fewer if the system refuses them, and returns when all
+// are done. The first exception is rethrown here; `give_up` is called on the thread that threw it.
 void run_on_threads(index extra, const std::function<void()>& work, const std::function<void()>& give_up);
 
-// Runs task(i) for i in [0, n_tasks), polling in between. The first exception stops the hand-out and is rethrown in the
-// caller.
+// Runs task(i) for i in [0, n_tasks), and polls in between. After the first exception no task is started; it is
+// rethrown here.
 template <class Task>
 void parallel_for(index n_tasks, int n_threads, const Task& task) {
     std::atomic<index> next{0};

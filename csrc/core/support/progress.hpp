@@ -1,4 +1,4 @@
-// How many rows the passes of fits have taken in since the process began: for whoever wants to show it.
+// Number of rows that fits have processed since the process began, for progress bars.
 #pragma once
 
 #include <atomic>

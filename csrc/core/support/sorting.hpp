@@ -1,4 +1,4 @@
-// Sorting in steps that are short enough for work to be broken off in between.
+// Sorting in short steps, so that it can be interrupted in between.
 #pragma once
 
 #include <algorithm>

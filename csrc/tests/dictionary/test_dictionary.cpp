@@ -123,7 +123,7 @@ TEST(evaluate_needs_only_the_columns_in_use) {
     CHECK_CLOSE(actual, first, 1e-13);
 }
 
-TEST(tree_columns_are_the_same_from_drafts) {
+TEST(tree_columns_are_the_same_from_background_layout) {
     const Members members(23);
     const Matrix& x = members.x;
     for (const Sorting sorting : {Sorting::by_tree, Sorting::by_node}) {
@@ -131,9 +131,9 @@ TEST(tree_columns_are_the_same_from_drafts) {
         for (const bool ahead : {false, true}) {
             const auto forests = parts({share(members.first), share(members.second)}, 1, sorting);
             if (ahead) {
-                Drafts drafts;
-                for (const auto& columns : forests) drafts.add(columns);
-                drafts.finish();
+                BackgroundLayout layout;
+                for (const auto& columns : forests) layout.add(columns);
+                layout.finish();
             }
             const TreeColumns columns(forests, 2);
             found.push_back(columns.constants());
@@ -143,7 +143,7 @@ TEST(tree_columns_are_the_same_from_drafts) {
         }
         CHECK(found[0] == found[1]);
     }
-    Drafts of_nothing;
+    BackgroundLayout of_nothing;
     of_nothing.finish();
 }
 

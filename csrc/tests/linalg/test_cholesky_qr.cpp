@@ -24,8 +24,8 @@ CholeskyQr products(Matrix x) {
     return result;
 }
 
-// An array that counts the rows that are asked for, which tells the ways that were tried. All are tried after a few rows
-// have told where columns lie.
+// An array that counts the rows that are asked for, which tells the ways that were tried. All are tried after a few
+// rows have told where columns lie.
 class Counting : public ArrayDictionary {
 public:
     explicit Counting(const Matrix& x) : ArrayDictionary(x.table(), {{0}}, std::vector<index>(x.columns, 0)) {}
@@ -111,17 +111,18 @@ TEST(products_refuse_what_they_cannot_tell) {
 }
 
 TEST(moments_choose_the_way_by_the_condition) {
-    const index rows = 2000, scouts = 2 * 5;
+    const index rows = 2000, pilot = 2 * 5;
     const Matrix good = nearly_dependent(rows, 4, 0.5, 73), bad = nearly_dependent(rows, 4, 1e-6, 73);
     Matrix zero = good, periodic = good;
     std::fill_n(zero.column(2), rows, 0.0);
-    for (index i = 0; i < rows; ++i) periodic(i, 2) = double(i % (rows / scouts) < 100);
+    for (index i = 0; i < rows; ++i) periodic(i, 2) = double(i % (rows / pilot) < 100);
     for (const int n_threads : {1, 2, 3, 4})
         for (const Matrix* x : std::initializer_list<const Matrix*>{&good, &bad, &zero, &periodic})
-            CHECK(rows_read(*x, nullptr, n_threads) == scouts + rows);  // a few rows are enough to know
+            CHECK(rows_read(*x, nullptr, n_threads) == pilot + rows);  // the pilot rows are enough
     CHECK(!is_by_reflections(good) && !is_by_reflections(bad) && is_by_reflections(zero));
     CHECK(!is_by_reflections(periodic));  // though one row in so many would always be the same
-    // Where the few would be many, all are tried at once; few rows are left to reflections.
+    // Where the pilot would be a large part of the rows, Cholesky QR is tried at once; few rows are left to
+    // reflections.
     CHECK(rows_read(nearly_dependent(1030, 70, 0.5, 74)) == 1030);
     CHECK(rows_read(nearly_dependent(1030, 70, 1e-6, 74)) == 2 * 1030);
     CHECK(rows_read(nearly_dependent(1023, 4, 0.5, 74)) == 1023);
@@ -129,22 +130,22 @@ TEST(moments_choose_the_way_by_the_condition) {
     CHECK(rows_read(good, good.column(1)) == 2 * 6 + rows);
 }
 
-// The few are neighbours by fours, unless neighbours are alike: then columns seem to depend on each other, and rows far
-// from each other are asked.
+// Pilot rows are taken in runs of four. If neighbouring rows are similar, columns seem to be dependent, and a second
+// pilot of single rows is taken.
 TEST(moments_notice_that_neighbours_are_alike) {
-    constexpr index rows = 2400, columns = 129, scouts = 2 * (columns + 1);
+    constexpr index rows = 2400, columns = 129, pilot = 2 * (columns + 1);
     Matrix x = nearly_dependent(rows, columns, 0.5, 77);
-    CHECK(rows_read(x) == scouts + rows);
+    CHECK(rows_read(x) == pilot + rows);
     for (index j = 0; j < columns; ++j)
         for (index i = 0; i < rows; ++i) x(i, j) = x(i / 8 * 8, j);
-    CHECK(rows_read(x) == 2 * scouts + rows);
+    CHECK(rows_read(x) == 2 * pilot + rows);
     const Exact exact(with_ones(x));
     CHECK(exact.error(triangle(Counting(x), {rows}, 2)) < 10 * kEps * exact.condition());
 }
 
 TEST(moments_do_not_trust_a_few_rows_alone) {
     Matrix x = nearly_dependent(5000, 4, 0.5, 75);
-    x(4321, 0) = x(4321, 3) = 1e7;  // none of the few: one row that makes two columns all but the same
+    x(4321, 0) = x(4321, 3) = 1e7;  // not a pilot row: one row that makes two columns nearly equal
     CHECK(rows_read(x) == 10 + 2 * 5000);
     const Exact exact(with_ones(x));
     CHECK(exact.error(triangle(Counting(x), {5000}, 2)) < 10 * kEps * exact.condition());

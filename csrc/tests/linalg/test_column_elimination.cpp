@@ -136,9 +136,9 @@ TEST(elimination_puts_back_what_it_takes_off) {
         Buffer<double> values(all.values.begin(), all.values.end());
         const Eliminations steps = *steps_of(x);
         CHECK(steps.size() == 1);
-        steps[0].take_off(values.data(), 999, kRows);
+        steps[0].apply(values.data(), 999, kRows);
         CHECK(values[999] == all.values[999] && values != Buffer<double>(all.values.begin(), all.values.end()));
-        steps[0].put_back(values.data(), 999, kRows);
+        steps[0].undo(values.data(), 999, kRows);
         CHECK_CLOSE(std::vector<double>(values.begin(), values.end()), all.values, 1e-15);
     }
 }

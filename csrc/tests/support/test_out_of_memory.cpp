@@ -190,22 +190,22 @@ TEST(triangles_and_components) {
     });
 }
 
-TEST(drafts) {
+TEST(background_layout) {
     const Case& c = a_case();
-    try_failures("Drafts", [&] {
-        Drafts drafts;
+    try_failures("BackgroundLayout", [&] {
+        BackgroundLayout layout;
         const auto own = parts({c.forest, c.forest}, 0, Sorting::by_tree);
-        for (const auto& columns : own) drafts.add(columns);
-        drafts.finish();
+        for (const auto& columns : own) layout.add(columns);
+        layout.finish();
         return TreeColumns(own, kThreads).constants();
     });
-    // What a draft leaves that fails can be drafted again.
+    // Columns whose preparation failed can be prepared again.
     const auto own = parts({c.forest}, 1, Sorting::by_tree);
     first_failure = allocations + 50;
     last_failure = std::numeric_limits<long>::max();
     bool failed = false;
     try {
-        own[0]->draft(1);
+        own[0]->prepare(1);
     } catch (const std::bad_alloc&) {
         failed = true;
     }

@@ -77,7 +77,7 @@ def load_members(
 ) -> tuple[list[Forest], list[_core.ForestColumns]]:
     """Load fitted models, check that they speak of the same variables and outputs, and begin with their columns.
 
-    On two threads, while one asks Python for the trees of a model, the other drafts the columns of another.
+    On two threads, one reads the trees of a model in Python while the other lays out the columns of another.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def load_members(
     -------
     forests : list of Forest
     columns : list of _core.ForestColumns
-        Those of the first output of each forest, drafted or not.
+        Those of the first output of each forest, laid out or not.
 
     Raises
     ------
@@ -101,15 +101,15 @@ def load_members(
     """
     forests: list[Forest] = []
     columns: list[_core.ForestColumns] = []
-    drafts = _core.Drafts()
+    layout = _core.BackgroundLayout()
     for member in reversed(members):  # ensembles tend to come by rising depth: the largest should not be the last
         forests.insert(0, load_forest(member))
         begun = forest_columns(forests[0], 0, by)
         columns[:0] = begun
         if n_threads > 1 and len(forests) < len(members):  # the last is left to all threads
             for each in begun:
-                drafts.add(each)
-    drafts.finish()
+                layout.add(each)
+    layout.finish()
     for forest in forests:
         if forest.n_features != n_features:
             raise ValueError(
