@@ -56,7 +56,7 @@ inline bool differ(Lanes a, Lanes b) { return a != b; }
 
 #endif
 
-constexpr index kLanes = sizeof(Lanes) / sizeof(std::int32_t);
+constexpr index kLanes = sizeof(Lanes) / 4;  // of 32 bits
 
 struct Walk {
     const Node* tree;

@@ -163,7 +163,7 @@ double total_variance(const ProductTrees& trees, const std::vector<Subspace>& kn
         return tree_variance(trees, n_threads);
     }
     std::vector<std::pair<const Subspace*, const std::vector<index>*>> tasks;
-    for (const auto& [u, groups] : *rest) tasks.push_back({&u, &groups});
+    for (const auto& [u, groups] : *rest) tasks.emplace_back(&u, &groups);
     std::vector<BoxList> lists(tasks.size());
     parallel_for(index(tasks.size()), n_threads,
                  [&](index k) { lists[k] = merged(boxes_in(*tasks[k].first, trees.groups(), *tasks[k].second)); });
