@@ -1,0 +1,132 @@
+#include "loaders/catboost.hpp"
+
+#include <algorithm>
+
+#include "support/interruption.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+constexpr index kDeepestSymmetric = 30;  // 2^depth leaves
+
+struct FloatFeature {
+    std::int64_t column;
+    bool missing_left;
+};
+
+struct Split {
+    FloatFeature feature;
+    double border;
+};
+
+class Splits {
+public:
+    explicit Splits(const Value& model) {
+        const Value& all = model.at("features_info").at("float_features");
+        for (index k = 0; k < all.size(); ++k) {
+            const std::string_view nan = all.at(k).at("nan_value_treatment").text();
+            if (nan != "AsIs" && nan != "AsFalse" && nan != "AsTrue")
+                throw Error("Missing values of this CatBoost model are treated in an unknown way: '" +
+                            std::string(nan) + "'.");
+            // NaN is -infinity (AsFalse), +infinity (AsTrue), or greater than no border.
+            features_.push_back({all.at(k).at("flat_feature_index").integer(), nan != "AsTrue"});
+        }
+    }
+
+    Split operator()(const Value& split) const {
+        const std::string_view type = split.at("split_type").text();
+        if (type != "FloatFeature") refuse(type);
+        const std::int64_t feature = split.at("float_feature_index").integer();
+        if (feature < 0 || feature >= std::int64_t(features_.size()))
+            throw Error("The model's export is damaged: no such feature.");
+        return {features_[feature], split.at("border").number()};
+    }
+
+private:
+    [[noreturn]] static void refuse(std::string_view type) {
+        throw Error(
+            "This CatBoost model has splits of type '" + std::string(type) +
+            "', on categories, texts or statistics of them. Only splits of numbers are read: encode such columns "
+            "as numbers (sklearn's OrdinalEncoder or TargetEncoder) and fit the model without cat_features; or "
+            "use fasthdmr.HDMR.");
+    }
+
+    std::vector<FloatFeature> features_;
+};
+
+// A tree of one split a level: the k-th split is bit k of a leaf's number, so the last one is at the root.
+void append_symmetric(const Value& tree, const Splits& split_of, ReadTrees& trees) {
+    const Value& splits = tree.at("splits");
+    const index depth = splits.size(), width = trees.width;
+    if (depth > kDeepestSymmetric) throw Error("The model's export is damaged: a tree is too deep.");
+    const index leaves = index(1) << depth;
+    const Value& values = tree.array("leaf_values", leaves * width);
+    const Value* weights = tree.find("leaf_weights");
+    const bool has_weights = weights && weights->size() == leaves;
+    for (index level = 0; level < depth; ++level) {
+        const auto [feature, border] = split_of(splits.at(depth - 1 - level));
+        for (index k = 0; k < index(1) << level; ++k) {
+            const index at = trees.append(), left = 2 * (at - trees.tree_offsets.back()) + 1;
+            trees.split(at, feature.column, border, feature.missing_left, left, left + 1);
+        }
+    }
+    for (index leaf = 0; leaf < leaves; ++leaf) {
+        const index at = trees.append();
+        trees.weight[at] = has_weights ? weights->number(leaf) : 1.0;
+        for (index c = 0; c < width; ++c) trees.value[at * width + c] = values.number(leaf * width + c);
+    }
+    const index root = trees.tree_offsets.back();
+    for (index k = leaves - 2; k >= 0; --k)
+        trees.weight[root + k] = trees.weight[root + 2 * k + 1] + trees.weight[root + 2 * k + 2];
+    trees.finish_tree();
+}
+
+index leaf_width(const Value& leaf) { return leaf.kind() == Value::Kind::array ? leaf.size() : 1; }
+
+// Nested objects; returns the node's number in its tree.
+index append_nested(const Value& node, const Splits& split_of, ReadTrees& trees) {
+    const index at = trees.append(), own = at - trees.tree_offsets.back(), width = trees.width;
+    if (const Value* split = node.find("split")) {
+        const auto [feature, border] = split_of(*split);
+        const index left = append_nested(node.at("left"), split_of, trees);
+        const index right = append_nested(node.at("right"), split_of, trees);
+        trees.split(at, feature.column, border, feature.missing_left, left, right);
+        trees.weight[at] = trees.weight[at - own + left] + trees.weight[at - own + right];
+        return own;
+    }
+    const Value& leaf = node.at("value");
+    if (leaf_width(leaf) != width) throw Error("The model's export is damaged: leaves of different lengths.");
+    for (index c = 0; c < width; ++c)
+        trees.value[at * width + c] = leaf.kind() == Value::Kind::array ? leaf.number(c) : leaf.number();
+    const Value* weight = node.find("weight");
+    trees.weight[at] = weight ? weight->number() : 1.0;
+    return own;
+}
+
+index outputs_of(const Value& model) {
+    const Value& bias = model.at("scale_and_bias").at(1);
+    return bias.kind() == Value::Kind::array ? std::max<index>(1, bias.size()) : 1;
+}
+
+}  // namespace
+
+ReadTrees read_catboost_trees(const Value& model) {
+    const Splits split_of(model);
+    ReadTrees trees;
+    trees.width = outputs_of(model);
+    if (const Value* symmetric = model.find("oblivious_trees"))
+        for (index t = 0; t < symmetric->size(); ++t) {
+            poll();
+            append_symmetric(symmetric->at(t), split_of, trees);
+        }
+    if (const Value* nested = model.find("trees"))
+        for (index t = 0; t < nested->size(); ++t) {
+            poll();
+            append_nested(nested->at(t), split_of, trees);
+            trees.finish_tree();
+        }
+    return trees;
+}
+
+}  // namespace fasthdmr

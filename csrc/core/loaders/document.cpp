@@ -1,0 +1,343 @@
+#include "loaders/document.hpp"
+
+#include <charconv>
+#include <cmath>
+
+#include "support/interruption.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+constexpr int kDeepest = 200;  // levels: values are read recursively
+constexpr index kValuesAPoll = 1 << 12;
+
+[[noreturn]] void fail(const std::string& what, index place) {
+    throw Error("The model's export is damaged: " + what + " at byte " + std::to_string(place) + ".");
+}
+
+index bytes_of(char type) {
+    switch (type) {
+        case 'i':
+        case 'U':
+            return 1;
+        case 'I':
+            return 2;
+        case 'l':
+        case 'd':
+            return 4;
+        case 'L':
+        case 'D':
+            return 8;
+        default:
+            return 0;
+    }
+}
+
+template <class To, class From>
+double as(From bits) {
+    static_assert(sizeof(To) == sizeof(From));
+    To value;
+    std::memcpy(&value, &bits, sizeof value);
+    return double(value);
+}
+
+// UBJSON's numbers are big-endian.
+double decode(char type, const char* p) {
+    std::uint64_t bits = 0;
+    for (index k = 0; k < bytes_of(type); ++k) bits = bits << 8 | std::uint8_t(p[k]);
+    switch (type) {
+        case 'i':
+            return as<std::int8_t>(std::uint8_t(bits));
+        case 'U':
+            return double(bits);
+        case 'I':
+            return as<std::int16_t>(std::uint16_t(bits));
+        case 'l':
+            return as<std::int32_t>(std::uint32_t(bits));
+        case 'd':
+            return as<float>(std::uint32_t(bits));
+        case 'L':
+            return as<std::int64_t>(bits);
+        default:
+            return as<double>(bits);
+    }
+}
+
+}  // namespace
+
+double Value::number() const {
+    if (kind_ != Kind::number) throw Error("The model's export is damaged: a number is missing.");
+    return number_;
+}
+
+std::string_view Value::text() const {
+    if (kind_ != Kind::text) throw Error("The model's export is damaged: a text is missing.");
+    return text_;
+}
+
+std::int64_t Value::whole(double number) {
+    constexpr double most = 9007199254740992.0;  // 2^53: whole numbers up to it are exact
+    if (!(std::abs(number) <= most) || number != std::floor(number))
+        throw Error("The model's export is damaged: a whole number is missing.");
+    return std::int64_t(number);
+}
+
+const Value& Value::at(index k) const {
+    if (packed_ || k < 0 || k >= size()) throw Error("The model's export is damaged: an array is too short.");
+    return items_[k];
+}
+
+double Value::packed_number(index k) const {
+    if (k < 0 || k >= packed_count_) throw Error("The model's export is damaged: an array is too short.");
+    return decode(packed_, text_.data() + k * bytes_of(packed_));
+}
+
+const Value* Value::find(std::string_view key) const {
+    if (kind_ != Kind::object) return nullptr;
+    for (std::size_t k = 0; k < keys_.size(); ++k)
+        if (keys_[k] == key) return &items_[k];
+    return nullptr;
+}
+
+const Value& Value::at(std::string_view key) const {
+    const Value* found = find(key);
+    if (!found) throw Error("The model's export has no field '" + std::string(key) + "'.");
+    return *found;
+}
+
+const Value& Value::array(std::string_view key, index size) const {
+    const Value& found = at(key);
+    if (found.kind_ != Kind::array || found.size() != size)
+        throw Error("The model's export is damaged: '" + std::string(key) + "' should have " + std::to_string(size) +
+                    " values.");
+    return found;
+}
+
+class Parser {
+public:
+    Parser(std::string_view bytes, std::deque<std::string>& unescaped) : bytes_(bytes), unescaped_(unescaped) {}
+
+    Value ubjson() {
+        Value root = ubjson_value(next(), 0);
+        if (left() != 0) fail("more bytes than a document", at_);
+        return root;
+    }
+
+    Value json() {
+        Value root = json_value(0);
+        skip_space();
+        if (left() != 0) fail("more bytes than a document", at_);
+        return root;
+    }
+
+private:
+    index left() const { return index(bytes_.size()) - at_; }
+
+    void enter(int depth) {
+        if (depth > kDeepest) fail("too many levels", at_);
+        if (++values_ % kValuesAPoll == 0) poll();
+    }
+
+    char next() {
+        if (left() < 1) fail("it ends too early", at_);
+        return bytes_[at_++];
+    }
+
+    char peek() const { return left() < 1 ? '\0' : bytes_[at_]; }
+
+    std::string_view take(index count) {
+        if (count < 0 || count > left()) fail("it ends too early", at_);
+        at_ += count;
+        return bytes_.substr(at_ - count, count);
+    }
+
+    // UBJSON
+
+    double ubjson_number(char type) {
+        const index size = bytes_of(type);
+        if (size == 0) fail("a number is missing", at_);
+        return decode(type, take(size).data());
+    }
+
+    index ubjson_count() {
+        const char type = next();
+        if (type == 'd' || type == 'D') fail("a length is no whole number", at_);
+        const double count = ubjson_number(type);
+        if (!(count >= 0.0 && count <= double(left()))) fail("a length that is more than the rest", at_);
+        return index(count);
+    }
+
+    Value ubjson_value(char type, int depth) {
+        enter(depth);
+        Value value;
+        if (bytes_of(type) > 0) {
+            value.kind_ = Value::Kind::number;
+            value.number_ = ubjson_number(type);
+        } else if (type == 'T' || type == 'F') {
+            value.kind_ = Value::Kind::boolean;
+            value.number_ = type == 'T';
+        } else if (type == 'S') {
+            value.kind_ = Value::Kind::text;
+            value.text_ = take(ubjson_count());
+        } else if (type == '[') {
+            ubjson_array(value, depth);
+        } else if (type == '{') {
+            ubjson_object(value, depth);
+        } else if (type != 'Z') {
+            fail("an unknown type", at_ - 1);
+        }
+        return value;
+    }
+
+    void ubjson_array(Value& value, int depth) {
+        value.kind_ = Value::Kind::array;
+        if (peek() == '$') {
+            next();
+            const char type = next();
+            if (bytes_of(type) == 0 || next() != '#') fail("an array of an unknown type", at_);
+            value.packed_count_ = ubjson_count();
+            value.packed_ = type;
+            value.text_ = take(value.packed_count_ * bytes_of(type));
+        } else if (peek() == '#') {
+            next();
+            const index count = ubjson_count();  // no more than there are bytes
+            for (index k = 0; k < count; ++k) value.items_.push_back(ubjson_value(next(), depth + 1));
+        } else {
+            for (char type; (type = next()) != ']';) value.items_.push_back(ubjson_value(type, depth + 1));
+        }
+    }
+
+    void ubjson_object(Value& value, int depth) {
+        value.kind_ = Value::Kind::object;
+        while (peek() != '}') {
+            value.keys_.push_back(take(ubjson_count()));
+            value.items_.push_back(ubjson_value(next(), depth + 1));
+        }
+        next();
+    }
+
+    // JSON
+
+    void skip_space() {
+        while (left() > 0 && (peek() == ' ' || peek() == '\n' || peek() == '\t' || peek() == '\r')) ++at_;
+    }
+
+    char next_sign() {
+        skip_space();
+        return next();
+    }
+
+    Value json_value(int depth) {
+        enter(depth);
+        Value value;
+        skip_space();
+        const char first = peek();
+        if (first == '"') {
+            next();
+            value.kind_ = Value::Kind::text;
+            value.text_ = json_text();
+        } else if (first == '[' || first == '{') {
+            next();
+            json_items(value, first == '[' ? ']' : '}', depth);
+        } else if (first == 't' || first == 'f' || first == 'n') {
+            const std::string_view word = first == 't' ? "true" : first == 'f' ? "false" : "null";
+            if (left() < index(word.size()) || take(index(word.size())) != word) fail("an unknown word", at_);
+            value.kind_ = first == 'n' ? Value::Kind::null : Value::Kind::boolean;
+            value.number_ = first == 't';
+        } else {
+            value.kind_ = Value::Kind::number;
+            const char* begin = bytes_.data() + at_;
+            const auto [end, error] = std::from_chars(begin, bytes_.data() + bytes_.size(), value.number_);
+            if (error == std::errc::invalid_argument) fail("a number is missing", at_);
+            at_ += end - begin;
+        }
+        return value;
+    }
+
+    void json_items(Value& value, char last, int depth) {
+        value.kind_ = last == ']' ? Value::Kind::array : Value::Kind::object;
+        skip_space();
+        if (peek() == last) {
+            next();
+            return;
+        }
+        for (char sign = ','; sign == ',';) {
+            if (last == '}') {
+                if (next_sign() != '"') fail("a name is missing", at_);
+                value.keys_.push_back(json_text());
+                if (next_sign() != ':') fail("':' is missing", at_);
+            }
+            value.items_.push_back(json_value(depth + 1));
+            sign = next_sign();
+            if (sign != ',' && sign != last) fail("',' is missing", at_);
+        }
+    }
+
+    // Behind the first quote. Only texts with a backslash need memory of their own.
+    std::string_view json_text() {
+        const index begin = at_;
+        for (char c; (c = next()) != '"';)
+            if (c == '\\') {
+                at_ = begin;
+                return escaped_text();
+            }
+        return bytes_.substr(begin, at_ - 1 - begin);
+    }
+
+    std::string_view escaped_text() {
+        std::string text;
+        for (char c; (c = next()) != '"';) {
+            if (c != '\\') {
+                text += c;
+                continue;
+            }
+            constexpr std::string_view from = "nrtbf", to = "\n\r\t\b\f";
+            const char sign = next();
+            const auto place = from.find(sign);
+            if (sign == 'u') append_utf8(text, hexadecimal());
+            else text += place == from.npos ? sign : to[place];
+        }
+        return unescaped_.emplace_back(std::move(text));
+    }
+
+    std::uint32_t hexadecimal() {
+        const std::string_view digits = take(4);
+        std::uint32_t code = 0;
+        const auto [end, error] = std::from_chars(digits.data(), digits.data() + 4, code, 16);
+        if (error != std::errc() || end != digits.data() + 4) fail("a character's number is missing", at_);
+        constexpr std::uint32_t high = 0xD800, low = 0xDC00, end_of_low = 0xE000;
+        if (code >= low && code < end_of_low) fail("half a character", at_);
+        if (code < high || code >= low) return code;
+        if (take(2) != "\\u") fail("half a character", at_);
+        const std::string_view more = take(4);
+        std::uint32_t second = 0;
+        std::from_chars(more.data(), more.data() + 4, second, 16);
+        if (second < low || second >= end_of_low) fail("half a character", at_);
+        return 0x10000 + ((code - high) << 10) + (second - low);
+    }
+
+    static void append_utf8(std::string& text, std::uint32_t code) {
+        if (code < 0x80) {
+            text += char(code);
+            return;
+        }
+        const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+        constexpr std::uint32_t lead[] = {0, 0xC0, 0xE0, 0xF0};
+        text += char(lead[more] | code >> (6 * more));
+        for (int k = more - 1; k >= 0; --k) text += char(0x80 | (code >> (6 * k) & 0x3F));
+    }
+
+    std::string_view bytes_;
+    std::deque<std::string>& unescaped_;
+    index at_ = 0, values_ = 0;
+};
+
+Document::Document(std::string_view bytes) {
+    Parser parser(bytes, unescaped_);
+    // Behind the brace JSON has a quote or space, UBJSON the type of a length.
+    const bool is_ubjson = bytes.size() > 1 && bytes[0] == '{' && bytes_of(bytes[1]) > 0;
+    root_ = is_ubjson ? parser.ubjson() : parser.json();
+}
+
+}  // namespace fasthdmr

@@ -1,0 +1,199 @@
+#include "loaders/lightgbm.hpp"
+
+#include <charconv>
+#include <optional>
+
+#include "support/interruption.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+constexpr index kMostColumns = index(1) << 21;
+
+// Bits of a split's type.
+constexpr int kCategorical = 1, kDefaultLeft = 2;
+enum class Missing { none, zero, nan };  // what is missing; where nothing is, NaN is 0
+constexpr int kMissingShift = 2, kMissingMask = 3;
+
+[[noreturn]] void fail(const std::string& what) { throw Error("The model's text is damaged: " + what + "."); }
+
+// What is left of a text, taken line by line or number by number.
+class Scanner {
+public:
+    explicit Scanner(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
+
+    bool is_done() const { return at_ == end_; }
+
+    std::string_view line() {
+        const char* begin = at_;
+        while (at_ != end_ && *at_ != '\n') ++at_;
+        const char* stop = at_;
+        if (at_ != end_) ++at_;
+        if (stop != begin && stop[-1] == '\r') --stop;
+        return {begin, std::size_t(stop - begin)};
+    }
+
+    template <class Number>
+    Number number() {
+        while (at_ != end_ && *at_ == ' ') ++at_;
+        Number value{};
+        const auto [stop, error] = std::from_chars(at_, end_, value);
+        if (error == std::errc::invalid_argument) fail("a number is missing");
+        at_ = stop;
+        return value;
+    }
+
+private:
+    const char *at_, *end_;
+};
+
+template <class Number>
+Number only_number(std::string_view text) {
+    return Scanner(text).number<Number>();
+}
+
+struct TreeLines {
+    std::optional<std::string_view> num_leaves, split_feature, threshold, decision_type, left_child, right_child,
+        leaf_value, leaf_count, internal_count, is_linear;
+
+    std::optional<std::string_view>* field(std::string_view key) {
+        const std::pair<std::string_view, std::optional<std::string_view>*> fields[] = {
+            {"num_leaves", &num_leaves},         {"split_feature", &split_feature}, {"threshold", &threshold},
+            {"decision_type", &decision_type},   {"left_child", &left_child},       {"right_child", &right_child},
+            {"leaf_value", &leaf_value},         {"leaf_count", &leaf_count},       {"is_linear", &is_linear},
+            {"internal_count", &internal_count},
+        };
+        for (const auto& [name, line] : fields)
+            if (name == key) return line;
+        return nullptr;
+    }
+};
+
+std::string_view needed(const std::optional<std::string_view>& line, const char* name) {
+    if (!line) fail(std::string("a tree without '") + name + "'");
+    return *line;
+}
+
+class Reader {
+public:
+    explicit Reader(std::string_view text) : scanner_(text) {}
+
+    LightgbmModel read() {
+        while (!scanner_.is_done()) {
+            const std::string_view line = scanner_.line();
+            if (line.rfind("Tree=", 0) == 0) {
+                read_trees();
+                break;
+            }
+            if (line == "end of trees") break;
+            const auto equals = line.find('=');
+            const auto name = line.substr(0, equals);
+            if (equals == line.npos) model_.header.emplace_back(line, "");
+            else model_.header.emplace_back(name, line.substr(equals + 1));
+            if (name == "max_feature_idx") set_columns(only_number<index>(line.substr(equals + 1)) + 1);
+        }
+        return std::move(model_);
+    }
+
+private:
+    void set_columns(index columns) {
+        if (columns < 1 || columns > kMostColumns) fail("its number of columns is out of range");
+        model_.zero_is_missing.assign(columns, 0);
+        has_kind_.assign(columns, 0);
+    }
+
+    // From behind the line "Tree=0" up to the end of all trees.
+    void read_trees() {
+        TreeLines lines;
+        for (bool more = true; more;) {
+            if (scanner_.is_done()) fail("it ends within the trees");
+            const std::string_view line = scanner_.line();
+            more = line != "end of trees";
+            if (!more || line.rfind("Tree=", 0) == 0) {
+                append_tree(lines);
+                lines = {};
+            } else if (const auto equals = line.find('='); equals != line.npos) {
+                if (auto* field = lines.field(line.substr(0, equals))) *field = line.substr(equals + 1);
+            }
+        }
+    }
+
+    // Inner nodes come first, then the leaves: LightGBM numbers both from 0, and a child -k is leaf k - 1.
+    void append_tree(const TreeLines& lines) {
+        poll();
+        ReadTrees& trees = model_.trees;
+        const std::string_view values = needed(lines.leaf_value, "leaf_value");
+        const index leaves = only_number<index>(needed(lines.num_leaves, "num_leaves"));
+        // A number takes a character at least.
+        if (leaves < 1 || leaves > index(values.size())) fail("a tree without leaves");
+        if (lines.is_linear && only_number<int>(*lines.is_linear) != 0)
+            throw Error(
+                "Tree " + std::to_string(trees.n_trees()) +
+                " of this LightGBM model has linear models in its leaves (linear_tree=True), so it is no sum of "
+                "constants on boxes. Fit it with linear_tree=False, or use fasthdmr.HDMR.");
+        const index splits = leaves - 1;
+        if (splits > 0) append_splits(lines, splits);
+        Scanner value(values);
+        std::optional<Scanner> count;
+        if (lines.leaf_count && !lines.leaf_count->empty()) count.emplace(*lines.leaf_count);
+        for (index leaf = 0; leaf < leaves; ++leaf) {
+            const index at = trees.append();
+            trees.value[at] = value.number<double>();
+            trees.weight[at] = count ? count->number<double>() : 1.0;
+        }
+        trees.finish_tree();
+    }
+
+    void append_splits(const TreeLines& lines, index splits) {
+        ReadTrees& trees = model_.trees;
+        Scanner feature(needed(lines.split_feature, "split_feature")), threshold(needed(lines.threshold, "threshold")),
+            type(needed(lines.decision_type, "decision_type")), left(needed(lines.left_child, "left_child")),
+            right(needed(lines.right_child, "right_child"));
+        std::optional<Scanner> count;
+        if (lines.internal_count && !lines.internal_count->empty()) count.emplace(*lines.internal_count);
+        const auto child = [&](Scanner& scanner) {
+            const index number = scanner.number<std::int32_t>();
+            return number < 0 ? splits - number - 1 : number;
+        };
+        for (index k = 0; k < splits; ++k) {
+            const index at = trees.append();
+            const index column = feature.number<index>();
+            const double most = threshold.number<double>();
+            const bool missing_left = goes_left_if_missing(type.number<int>(), column, most);
+            const index to_left = child(left), to_right = child(right);
+            trees.split(at, column, most, missing_left, to_left, to_right);
+            trees.weight[at] = count ? count->number<double>() : 1.0;
+        }
+    }
+
+    bool goes_left_if_missing(int type, index column, double threshold) {
+        if (column < 0 || column >= index(has_kind_.size())) fail("no such column");
+        if (type & kCategorical)
+            throw Error("Tree " + std::to_string(model_.trees.n_trees()) + " of this LightGBM model splits column " +
+                        std::to_string(column) +
+                        " by categories. Only splits of numbers are read: encode the column as numbers (sklearn's "
+                        "OrdinalEncoder or OneHotEncoder) and fit the model without categorical_feature; or use "
+                        "fasthdmr.HDMR.");
+        const int kind = type >> kMissingShift & kMissingMask;
+        if (kind > int(Missing::nan)) fail("an unknown kind of missing values");
+        // Where nothing is missing NaN is 0 to all, and so it is where zeros are missing.
+        has_kind_[column] |= std::uint8_t(1 << kind);
+        if (has_kind_[column] >> int(Missing::zero) & has_kind_[column] >> int(Missing::nan) & 1)
+            throw Error("Column " + std::to_string(column) +
+                        " of this LightGBM model has zeros as missing values in some trees and not in others, which is "
+                        "not read. Fit all trees with the same zero_as_missing.");
+        if (kind == int(Missing::zero)) model_.zero_is_missing[column] = 1;
+        return kind == int(Missing::none) ? 0.0 <= threshold : (type & kDefaultLeft) != 0;
+    }
+
+    Scanner scanner_;
+    LightgbmModel model_;
+    std::vector<std::uint8_t> has_kind_;  // by column, a bit a kind of missing values
+};
+
+}  // namespace
+
+LightgbmModel read_lightgbm(std::string_view text) { return Reader(text).read(); }
+
+}  // namespace fasthdmr

@@ -1,0 +1,44 @@
+// What a reader leaves: the arrays of `TreeArrays`, as far as the trees alone determine them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "support/arrays.hpp"
+
+namespace fasthdmr {
+
+struct ReadTrees {
+    index width = 1;  // leaf values of a node
+    std::vector<std::int64_t> tree_offsets{0}, left, right, feature;
+    std::vector<double> threshold, value, weight;
+    std::vector<std::uint8_t> missing_left;
+
+    index n_trees() const { return index(tree_offsets.size()) - 1; }
+    index n_nodes() const { return index(left.size()); }
+    // Nodes of the tree that is being read.
+    index size() const { return n_nodes() - tree_offsets.back(); }
+
+    // Appends a node: a leaf of weight 0 and value 0 as long as nothing else is written.
+    index append() {
+        left.push_back(-1);
+        right.push_back(-1);
+        feature.push_back(0);
+        threshold.push_back(0.0);
+        missing_left.push_back(0);
+        weight.push_back(0.0);
+        value.resize(value.size() + width, 0.0);
+        return n_nodes() - 1;
+    }
+    // Makes a leaf a split; its children, counted within the tree, may be still to come.
+    void split(index node, std::int64_t feature_, double threshold_, bool missing_left_, index left_, index right_) {
+        feature[node] = feature_;
+        threshold[node] = threshold_;
+        missing_left[node] = missing_left_;
+        left[node] = left_;
+        right[node] = right_;
+    }
+    void finish_tree() { tree_offsets.push_back(n_nodes()); }
+};
+
+}  // namespace fasthdmr

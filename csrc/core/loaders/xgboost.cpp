@@ -1,0 +1,117 @@
+#include "loaders/xgboost.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "support/interruption.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+constexpr index kMostOutputs = 1 << 20;
+
+// xgboost writes the numbers of its parameters as text.
+index parameter(const Value& of, std::string_view key) {
+    const std::string_view text = of.at(key).text();
+    index value = -1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < 0)
+        throw Error("The model's export is damaged: '" + std::string(key) + "' is no whole number.");
+    return value;
+}
+
+[[noreturn]] void refuse_categories(index tree, std::int64_t feature) {
+    throw Error("Tree " + std::to_string(tree) + " of this xgboost model splits column " + std::to_string(feature) +
+                " by categories. Only splits of numbers are read: encode the column as numbers (sklearn's "
+                "OrdinalEncoder or OneHotEncoder) and fit the model without enable_categorical; or use fasthdmr.HDMR.");
+}
+
+struct Fields {
+    const Value &left, &right, &feature, &threshold, &default_left, &weight;
+    const Value* split_type;
+    // A leaf's values: one number in place of the threshold; several ones in a list of leaves or, before xgboost 3.1, of
+    // nodes.
+    const Value *leaf_weights, *node_weights;
+    index width;
+
+    Fields(const Value& tree, index nodes, index width_)
+        : left(tree.array("left_children", nodes)),
+          right(tree.array("right_children", nodes)),
+          feature(tree.array("split_indices", nodes)),
+          threshold(tree.array("split_conditions", nodes)),
+          default_left(tree.array("default_left", nodes)),
+          weight(tree.array("sum_hessian", nodes)),
+          split_type(tree.find("split_type")),
+          leaf_weights(width_ > 1 ? tree.find("leaf_weights") : nullptr),
+          node_weights(width_ > 1 && !leaf_weights ? &tree.array("base_weights", nodes * width_) : nullptr),
+          width(width_) {
+        if (leaf_weights && leaf_weights->size() < (nodes + 1) / 2 * width)
+            throw Error("The model's export is damaged: 'leaf_weights' is too short.");
+    }
+
+    double leaf(index node, index k) const {
+        if (width == 1) return threshold.number(node);
+        if (!leaf_weights) return node_weights->number(node * width + k);
+        const std::int64_t leaf = right.integer(node);
+        if (leaf < 0 || leaf >= leaf_weights->size() / width)
+            throw Error("The model's export is damaged: no such leaf.");
+        return leaf_weights->number(leaf * width + k);
+    }
+};
+
+// In the order of the nodes, without those that pruning has cut off.
+void append_tree(const Value& tree, index nodes, index width, ReadTrees& trees) {
+    const Fields fields(tree, nodes, width);
+    std::vector<index> place(nodes, -1), order{0};
+    place[0] = 0;
+    const auto visit = [&](std::int64_t child) {
+        if (child < 1 || child >= nodes || place[child] >= 0)
+            throw Error("The model's export is damaged: tree " + std::to_string(trees.n_trees()) + " is no tree.");
+        place[child] = index(order.size());
+        order.push_back(child);
+        return place[child];
+    };
+    for (index k = 0; k < index(order.size()); ++k) {
+        const index node = order[k], at = trees.append();
+        trees.weight[at] = fields.weight.number(node);
+        if (fields.left.integer(node) == -1) {
+            for (index c = 0; c < width; ++c) trees.value[at * width + c] = fields.leaf(node, c);
+            continue;
+        }
+        const std::int64_t feature = fields.feature.integer(node);
+        if (fields.split_type && fields.split_type->integer(node) != 0) refuse_categories(trees.n_trees(), feature);
+        const float below =
+            std::nextafter(float(fields.threshold.number(node)), -std::numeric_limits<float>::infinity());
+        const index left = visit(fields.left.integer(node)), right = visit(fields.right.integer(node));
+        trees.split(at, feature, double(below), fields.default_left.number(node) != 0.0, left, right);
+    }
+    trees.finish_tree();
+}
+
+}  // namespace
+
+ReadTrees read_xgboost_trees(const Value& model) {
+    ReadTrees trees;
+    const Value& all = model.at("trees");
+    for (index t = 0; t < all.size(); ++t) {
+        poll();
+        const Value& tree = all.at(t);
+        const Value& parameters = tree.at("tree_param");
+        const index nodes = parameter(parameters, "num_nodes");
+        const index width = std::max<index>(1, parameter(parameters, "size_leaf_vector"));
+        if (nodes < 1 || nodes != tree.at("left_children").size() || width > kMostOutputs)
+            throw Error("The model's export is damaged: tree " + std::to_string(t) + " has no nodes.");
+        if (t == 0) trees.width = width;
+        if (width != trees.width)
+            throw Error(
+                "The trees of this xgboost model have leaves of different lengths, which are not read. Fit one "
+                "model with one multi_strategy.");
+        append_tree(tree, nodes, width, trees);
+    }
+    return trees;
+}
+
+}  // namespace fasthdmr

@@ -1,0 +1,61 @@
+// A fuzz target in libFuzzer's form: exports of other libraries with bytes changed, and bytes that are none, read and
+// made forests of. All that may come of it is an Error.
+#include <string>
+
+#include "bytes.hpp"
+#include "forest/forest.hpp"
+#include "loaders/catboost.hpp"
+#include "loaders/exports.hpp"
+#include "loaders/lightgbm.hpp"
+#include "loaders/xgboost.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+template <class Read>
+void try_to_read(const Read& read) {
+    try {
+        const ReadTrees trees = read();
+        const std::vector<std::int64_t> outputs(trees.n_trees(), 0);
+        const std::vector<double> offset(trees.width, 0.0);
+        const Forest forest({3, trees.width, trees.n_trees(), trees.n_nodes(), trees.width, trees.tree_offsets.data(),
+                             trees.left.data(), trees.right.data(), trees.feature.data(), trees.threshold.data(),
+                             trees.missing_left.data(), trees.value.data(), outputs.data(), offset.data(),
+                             trees.weight.data()});
+    } catch (const Error&) {}
+}
+
+std::string damaged(Bytes& bytes) {
+    std::string (*const exports[])() = {&xgboost_json, &xgboost_ubjson, &catboost_json, &catboost_nested_json,
+                                        &lightgbm_text};
+    std::string text = exports[bytes.below(5)]();
+    for (index changes = bytes.below(6); changes > 0; --changes) {
+        const auto place = std::size_t(bytes.below(index(text.size())));
+        const index kind = bytes.below(4);
+        if (kind == 0) text.erase(place, std::size_t(1 + bytes.below(20)));
+        else if (kind == 1) text.insert(place, 1, char(bytes.below(256)));
+        else if (kind == 2) text[place] = "0123456789-[]{},\"$#lLdi"[bytes.below(23)];
+        else text[place] = char(bytes.below(256));
+        if (text.empty()) break;
+    }
+    return text;
+}
+
+}  // namespace
+
+}  // namespace fasthdmr
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace fasthdmr;
+    Bytes bytes(data, size);
+    const std::string text =
+        bytes.happens(0.9) ? damaged(bytes) : std::string(reinterpret_cast<const char*>(data), size);
+    try_to_read([&] { return read_lightgbm(text).trees; });
+    try_to_read([&] { return read_catboost_trees(Document(text).root()); });
+    try_to_read([&] {
+        const Document document(text);
+        return read_xgboost_trees(document.root().at("learner").at("gradient_booster").at("model"));
+    });
+    return 0;
+}

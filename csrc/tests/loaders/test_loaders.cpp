@@ -1,0 +1,120 @@
+#include "loaders/exports.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "forest/forest.hpp"
+#include "harness.hpp"
+#include "loaders/catboost.hpp"
+#include "loaders/lightgbm.hpp"
+#include "loaders/xgboost.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+using Integers = std::vector<std::int64_t>;
+using Numbers = std::vector<double>;
+
+const Value& model_of(const Document& document) {
+    return document.root().at("learner").at("gradient_booster").at("model");
+}
+
+ReadTrees read_xgboost(const std::string& bytes) { return read_xgboost_trees(model_of(Document(bytes))); }
+ReadTrees read_catboost(const std::string& bytes) { return read_catboost_trees(Document(bytes).root()); }
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    return text.replace(text.find(from), from.size(), to);
+}
+
+}  // namespace
+
+TEST(documents_of_both_kinds) {
+    const Document json(R"( {"a": [1, -2.5e3, true, null], "b\n\u00e9\ud83d\ude00": {"c": "\"x\\"}} )");
+    const Value& a = json.root().at("a");
+    CHECK(a.size() == 4 && a.number(1) == -2500.0 && a.at(2).boolean() && a.at(3).kind() == Value::Kind::null);
+    CHECK(json.root().at("b\n\xC3\xA9\xF0\x9F\x98\x80").at("c").text() == "\"x\\");
+    const std::string bytes = "{" + ubjson::key("a") + ubjson::floats({1.5f, -2.0f}) + ubjson::key("b") + "[TZ]}";
+    const Document binary(bytes);
+    CHECK(binary.root().at("a").number(1) == -2.0 && binary.root().at("b").at(0).boolean());
+}
+
+TEST(damaged_documents_are_errors) {
+    for (const char* bytes : {"", "{", "[1,]", "[1 2]", "{\"a\" 1}", "tru", "\"\\ud800\"", "[1] 2", "1e", "{L", "{i"})
+        CHECK_THROWS(Error, "damaged", Document{bytes});
+    CHECK_THROWS(Error, "too many levels", Document(std::string(100000, '[')));
+    std::string nested = "{i\1a";
+    CHECK_THROWS(Error, "too many levels", Document(nested + std::string(100000, '[')));
+    CHECK_THROWS(Error, "more than the rest", Document(nested + "[$d#L" + ubjson::big_endian(1ull << 62, 8)));
+    CHECK_THROWS(Error, "no field 'b'", Document("{\"a\": 1}").root().at("b"));
+    CHECK_THROWS(Error, "whole number", Document("[1.5]").root().integer(0));
+    CHECK_THROWS(Error, "too short", Document("[1.5]").root().number(1));
+}
+
+TEST(trees_of_xgboost) {
+    const ReadTrees trees = read_xgboost(xgboost_json());
+    CHECK(trees.tree_offsets == (Integers{0, 3, 4}));
+    CHECK(trees.left == (Integers{1, -1, -1, -1}) && trees.right == (Integers{2, -1, -1, -1}));
+    CHECK(trees.feature[0] == 1 && trees.missing_left[0] == 1);
+    CHECK(trees.threshold[0] == double(std::nextafter(0.5f, 0.0f)));
+    CHECK(trees.value == (Numbers{0.0, -1.25, 2.0, 0.75}) && trees.weight == (Numbers{9.0, 4.0, 5.0, 9.0}));
+    const ReadTrees binary = read_xgboost(xgboost_ubjson());
+    CHECK(binary.tree_offsets == (Integers{0, 3}) && binary.threshold[0] == trees.threshold[0]);
+    CHECK(binary.value == (Numbers{0.0, -1.25, 2.0}) && binary.missing_left[0] == 1);
+}
+
+TEST(trees_of_xgboost_that_are_refused) {
+    const std::string good = xgboost_json();
+    CHECK_THROWS(Error, "by categories", read_xgboost(replaced(good, "\"split_type\": [0", "\"split_type\": [1")));
+    CHECK_THROWS(Error, "is no tree", read_xgboost(replaced(good, "\"left_children\": [1", "\"left_children\": [0")));
+    CHECK_THROWS(Error, "is no tree", read_xgboost(replaced(good, "\"left_children\": [1", "\"left_children\": [9")));
+    CHECK_THROWS(Error, "no nodes", read_xgboost(replaced(good, "\"num_nodes\": \"4\"", "\"num_nodes\": \"5\"")));
+    CHECK_THROWS(Error, "different lengths",
+                 read_xgboost(replaced(good, "\"1\"}}]", "\"2\"}, \"base_weights\": [1, 2]}]")));
+}
+
+TEST(trees_of_catboost) {
+    const ReadTrees trees = read_catboost(catboost_json());
+    CHECK(trees.width == 2 && trees.n_nodes() == 7);
+    CHECK(trees.feature[0] == 0 && trees.threshold[0] == -1.0 && trees.missing_left[0] == 0);
+    CHECK(trees.feature[2] == 2 && trees.threshold[2] == 0.25 && trees.missing_left[2] == 1);
+    CHECK((Numbers(trees.value.begin() + 6, trees.value.end()) == Numbers{0, 10, 1, 11, 2, 12, 3, 13}));
+    CHECK(trees.weight == (Numbers{10, 3, 7, 1, 2, 3, 4}));
+    const ReadTrees nested = read_catboost(catboost_nested_json());
+    CHECK(nested.tree_offsets == (Integers{0, 3, 4}) && nested.value == (Numbers{0.0, -1.0, 4.0, 0.5}));
+    CHECK(nested.weight == (Numbers{5, 3, 2, 1}) && nested.missing_left[0] == 1);
+    CHECK_THROWS(Error, "'OneHotFeature', on categories",
+                 read_catboost(replaced(catboost_json(), "\"FloatFeature\"", "\"OneHotFeature\"")));
+    CHECK_THROWS(Error, "should have 8", read_catboost(replaced(catboost_json(), "3, 13", "3")));
+}
+
+TEST(trees_of_lightgbm) {
+    const LightgbmModel model = read_lightgbm(lightgbm_text());
+    const ReadTrees& trees = model.trees;
+    CHECK(model.header[3].first == "max_feature_idx" && model.header[4].first == "average_output");
+    CHECK(trees.tree_offsets == (Integers{0, 5, 6}));
+    CHECK(trees.left == (Integers{1, 2, -1, -1, -1, -1}) && trees.right == (Integers{4, 3, -1, -1, -1, -1}));
+    CHECK(trees.threshold[1] == 4.0000000000000009 && trees.feature[0] == 2);
+    CHECK(trees.missing_left[0] == 0 && trees.missing_left[1] == 1);  // 0 > -0.5; to the left by default
+    CHECK(trees.value == (Numbers{0.0, 0.0, 1.0, 2.5, -3e-5, 0.25}));
+    CHECK(trees.weight == (Numbers{12, 7, 3, 4, 5, 1}));
+    CHECK(model.zero_is_missing == (std::vector<std::uint8_t>{0, 0, 0}));
+    const auto zero = read_lightgbm(replaced(lightgbm_text(), "decision_type=0 10", "decision_type=4 4"));
+    CHECK(zero.zero_is_missing == (std::vector<std::uint8_t>{1, 0, 1}));
+}
+
+TEST(trees_of_lightgbm_that_are_refused) {
+    const std::string good = lightgbm_text();
+    const auto refused = [&](const char* from, const char* to) { return read_lightgbm(replaced(good, from, to)); };
+    CHECK_THROWS(Error, "column 2 by categories", refused("decision_type=0", "decision_type=1"));
+    CHECK_THROWS(Error, "linear_tree", refused("is_linear=0", "is_linear=1"));
+    CHECK_THROWS(Error, "zero_as_missing",
+                 read_lightgbm(replaced(replaced(good, "decision_type=0 10", "decision_type=4 10"), "split_feature=2 0",
+                                        "split_feature=2 2")));
+    CHECK_THROWS(Error, "no such column", refused("split_feature=2", "split_feature=3"));
+    CHECK_THROWS(Error, "without leaves", refused("num_leaves=3", "num_leaves=3000000000"));
+    CHECK_THROWS(Error, "a number is missing", refused("leaf_value=1 2.5 -3e-5", "leaf_value=1 2.5"));
+    CHECK_THROWS(Error, "ends within", refused("end of trees", ""));
+}
+
+}  // namespace fasthdmr
