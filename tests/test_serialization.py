@@ -182,7 +182,7 @@ def test_compiled_objects_are_copied_or_say_that_they_cannot_be(name, way):
         ways[way](CORE_OBJECTS[name])
 
 
-JUNK = [None, 3, -1, 2**63, 1e300, "text", b"", [], [0, 1], np.ones((2, 2)), np.full(3, np.nan), ["x"], {}]
+JUNK = [None, 7, -1, 2**63, 1e300, "text", b"", [], [0, 1], np.ones((2, 2)), np.full(3, np.nan), ["x"], {}]
 
 
 @pytest.mark.parametrize("name", STATEFUL)
@@ -225,15 +225,15 @@ def test_a_state_with_hostile_numbers_is_refused(name):
     ],
 )
 def test_marginal_laws_that_are_none_are_refused(damage, match):
-    thresholds, weights = ([part.copy() for part in parts] for parts in STATEFUL["Marginals"])
+    thresholds, weights = ([part.copy() for part in parts] for parts in STATEFUL["Marginals"][:2])
     damage(thresholds, weights)
     with pytest.raises(ValueError, match=match):
-        _core.Marginals((thresholds, weights))
+        _core.Marginals((thresholds, weights, STATEFUL["Marginals"][2]))
 
 
 def test_marginal_laws_of_other_trees_are_refused():
-    thresholds, weights = STATEFUL["Marginals"]
-    others = _core.Marginals(([part + np.float32(0.01) for part in thresholds], weights))
+    thresholds, weights, comparison = STATEFUL["Marginals"]
+    others = _core.Marginals(([part + np.float32(0.01) for part in thresholds], weights, comparison))
     forest = FORESTS[0].core
     with pytest.raises(ValueError, match="other forests"):
         _core.ProductTrees([forest], 0, [np.ones(forest.n_trees)], others)

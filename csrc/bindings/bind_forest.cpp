@@ -1,3 +1,5 @@
+#include <cmath>
+#include <limits>
 #include <memory>
 
 #include "features/node_features.hpp"
@@ -10,12 +12,13 @@ namespace fasthdmr {
 
 namespace {
 
-constexpr int kStateVersion = 2;
+constexpr int kStateVersion = 3;
 
 std::shared_ptr<Forest> make_forest(index n_features, index n_outputs, const Integers& tree_offsets,
                                     const Integers& left, const Integers& right, const Integers& feature,
                                     const Doubles& threshold, const Bytes& missing_left, const Doubles& value,
-                                    const Integers& tree_output, const Doubles& offset, const Doubles& weight) {
+                                    const Integers& tree_output, const Doubles& offset, const Doubles& weight,
+                                    const std::optional<py::tuple>& comparison) {
     const index n_trees = tree_offsets.size() - 1, n_nodes = left.size();
     if (n_trees < 0) throw Error("tree_offsets must have n_trees + 1 values");
     if (value.ndim() != 2) throw Error("value must be two-dimensional");
@@ -33,13 +36,14 @@ std::shared_ptr<Forest> make_forest(index n_features, index n_outputs, const Int
                             vector(value, n_nodes * value.shape(1), "value"),
                             vector(tree_output, n_trees, "tree_output"),
                             vector(offset, n_outputs, "offset"),
-                            vector(weight, n_nodes, "weight")};
+                            vector(weight, n_nodes, "weight"),
+                            comparison ? to_comparison(*comparison) : nullptr};
     const Released released;
     return std::make_shared<Forest>(arrays);
 }
 
-// The arrays that make the same forest again. Thresholds are float32 by now; rounding them down once more changes
-// nothing.
+// The arrays that make the same forest again. Thresholds compared in float32 are float32 numbers by now; rounding them
+// down once more changes nothing.
 py::tuple get_state(const Forest& f) {
     const index n_nodes = f.n_nodes();
     Integers tree_offsets(f.n_trees() + 1), left(n_nodes), right(n_nodes), feature(n_nodes), tree_output(f.n_trees());
@@ -55,22 +59,58 @@ py::tuple get_state(const Forest& f) {
             left.mutable_at(k) = leaf ? -1 : node.left;
             right.mutable_at(k) = leaf ? -1 : node.left + 1;
             feature.mutable_at(k) = node.feature;
-            threshold.mutable_at(k) = node.threshold;
+            threshold.mutable_at(k) = leaf ? 0.0 : f.comparison()->threshold(node.feature, node.threshold);
             missing_left.mutable_at(k) = f.missing_left(t)[m];
             weight.mutable_at(k) = f.weights(t)[m];
             for (index c = 0; c < f.width(); ++c) value.mutable_at(k, c) = f.values(t)[m * f.width() + c];
         }
     }
     return py::make_tuple(kStateVersion, f.n_features(), f.n_outputs(), tree_offsets, left, right, feature, threshold,
-                          missing_left, value, tree_output, to_array(f.offset()), weight);
+                          missing_left, value, tree_output, to_array(f.offset()), weight,
+                          comparison_state(*f.comparison()));
 }
 
 std::shared_ptr<Forest> set_state(const py::tuple& s) {
-    if (s.size() != 13 || s[0].cast<int>() != kStateVersion)
+    if (s.size() != 14 || s[0].cast<int>() != kStateVersion)
         throw Error("a forest pickled by another version of fasthdmr");
     return make_forest(s[1].cast<index>(), s[2].cast<index>(), s[3].cast<Integers>(), s[4].cast<Integers>(),
                        s[5].cast<Integers>(), s[6].cast<Integers>(), s[7].cast<Doubles>(), s[8].cast<Bytes>(),
-                       s[9].cast<Doubles>(), s[10].cast<Integers>(), s[11].cast<Doubles>(), s[12].cast<Doubles>());
+                       s[9].cast<Doubles>(), s[10].cast<Integers>(), s[11].cast<Doubles>(), s[12].cast<Doubles>(),
+                       s[13].cast<py::tuple>());
+}
+
+// That of a forest of these nodes; `replaced` is (n_features, 3): low, high, by.
+py::tuple float64_comparison(const Integers& left, const Integers& right, const Integers& feature,
+                             const Doubles& threshold, const Doubles& replaced) {
+    const index n_nodes = left.size(), n_features = replaced.ndim() == 2 ? replaced.shape(0) : 0;
+    if (n_features < 1 || replaced.shape(1) != 3) throw Error("replaced must be of shape (n_features, 3)");
+    const NodeArrays nodes{n_nodes, left.data(), vector(right, n_nodes, "right"), vector(feature, n_nodes, "feature"),
+                           vector(threshold, n_nodes, "threshold")};
+    auto thresholds = without_gil([&] { return Comparison::thresholds_of(nodes, n_features); });
+    return comparison_state(Comparison(std::move(thresholds), as_replacements(replaced)));
+}
+
+// The least and the largest float64 that are equal to a number in float32.
+py::tuple float32_interval(float value) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const float before = std::nextafter(value, -float(infinity));
+    return py::make_tuple(std::nextafter(largest_double_not_above(before), infinity), largest_double_not_above(value));
+}
+
+// The forests with one comparison, as they are if they have; an error if there is none.
+std::vector<std::shared_ptr<Forest>> compared_alike(const std::vector<std::shared_ptr<Forest>>& forests) {
+    if (forests.empty()) return forests;
+    const Released released;
+    const auto all = one_comparison({forests.begin(), forests.end()});
+    if (!all)
+        throw Error(
+            "The models take different values for missing ones, or tell values apart that another one of them takes "
+            "for "
+            "0. Decompose them one by one.");
+    std::vector<std::shared_ptr<Forest>> result;
+    for (const auto& forest : forests)
+        result.push_back(same(forest->comparison(), all) ? forest : std::make_shared<Forest>(forest->compared_by(all)));
+    return result;
 }
 
 py::list groups(const Forest& forest) {
@@ -126,7 +166,8 @@ void bind_forest(py::module_& m) {
                     py::arg("tree_offsets").noconvert(), py::arg("left").noconvert(), py::arg("right").noconvert(),
                     py::arg("feature").noconvert(), py::arg("threshold").noconvert(),
                     py::arg("missing_left").noconvert(), py::arg("value").noconvert(),
-                    py::arg("tree_output").noconvert(), py::arg("offset").noconvert(), py::arg("weight").noconvert())
+                    py::arg("tree_output").noconvert(), py::arg("offset").noconvert(), py::arg("weight").noconvert(),
+                    py::arg("comparison") = py::none())
         .def_property_readonly("n_trees", &Forest::n_trees)
         .def_property_readonly("n_nodes", &Forest::n_nodes)
         .def_property_readonly("n_features", &Forest::n_features)
@@ -138,6 +179,7 @@ void bind_forest(py::module_& m) {
                 return std::make_shared<Forest>(f.scaled(vector(factors, f.n_trees() * f.n_outputs(), "factors")));
             },
             py::arg("factors").noconvert())
+        .def_property_readonly("comparison", [](const Forest& f) { return comparison_state(*f.comparison()); })
         .def_property_readonly("reach", [](const Forest& f) { return to_array(f.reach()); })
         .def("groups", &groups)
         .def(
@@ -148,6 +190,10 @@ void bind_forest(py::module_& m) {
             py::arg("order"))
         .def("node_groups", &node_groups);
     bind_state(forest, &get_state, &set_state);
+    m.def("float64_comparison", &float64_comparison, py::arg("left").noconvert(), py::arg("right").noconvert(),
+          py::arg("feature").noconvert(), py::arg("threshold").noconvert(), py::arg("replaced").noconvert());
+    m.def("compared_alike", &compared_alike, py::arg("forests"));
+    m.def("float32_interval", &float32_interval, py::arg("value"));
     bind_evaluator<Prediction>(m, "Prediction");
     bind_evaluator<TreeFeatures>(m, "TreeFeatures");
     bind_evaluator<NodeFeatures>(m, "NodeFeatures");

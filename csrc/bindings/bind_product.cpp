@@ -24,19 +24,20 @@ std::shared_ptr<Marginals> make_marginals(const std::vector<std::shared_ptr<Fore
     return std::make_shared<Marginals>(shared, table, weight_, n_threads);
 }
 
-// By variable, its thresholds and the weights below its ranks.
+// By variable, its thresholds and the weights below its ranks; and the comparison.
 py::tuple get_state(const Marginals& marginals) {
     py::list sorted, below;
     for (index v = 0; v < marginals.thresholds().variables(); ++v) {
         sorted.append(py::array_t<float>(marginals.thresholds().count(v), marginals.thresholds().sorted(v)));
         below.append(to_array(marginals.below(v)));
     }
-    return py::make_tuple(sorted, below);
+    return py::make_tuple(sorted, below, comparison_state(*marginals.comparison()));
 }
 
 std::shared_ptr<Marginals> set_state(const py::tuple& state) {
-    if (state.size() != 2) throw Error("a damaged state: marginal laws need thresholds and weights");
-    return std::make_shared<Marginals>(state[0].cast<std::vector<std::vector<float>>>(),
+    if (state.size() != 3) throw Error("a damaged state: marginal laws need thresholds and weights");
+    return std::make_shared<Marginals>(to_comparison(state[2].cast<py::tuple>()),
+                                       state[0].cast<std::vector<std::vector<float>>>(),
                                        state[1].cast<std::vector<std::vector<double>>>());
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "forest/comparison.hpp"
 #include "forest/grouping.hpp"
 #include "support/arrays.hpp"
 
@@ -107,9 +108,38 @@ inline py::list to_list(const std::vector<Subspace>& subspaces) {
     return result;
 }
 
+// A comparison as plain objects: the number of features, by variable the thresholds (none: float32), the replacements.
+inline std::vector<Replacement> as_replacements(const Doubles& rows) {
+    if (rows.ndim() != 2 || rows.shape(1) != 3) throw Error("replacements must be of shape (n, 3)");
+    std::vector<Replacement> result;
+    for (index k = 0; k < rows.shape(0); ++k) result.push_back({rows.at(k, 0), rows.at(k, 1), rows.at(k, 2)});
+    return result;
+}
+
+inline py::tuple comparison_state(const Comparison& comparison) {
+    Doubles replaced({index(comparison.replaced().size()), index(3)});
+    for (index k = 0; k < replaced.shape(0); ++k) {
+        replaced.mutable_at(k, 0) = comparison.replaced()[k].low;
+        replaced.mutable_at(k, 1) = comparison.replaced()[k].high;
+        replaced.mutable_at(k, 2) = comparison.replaced()[k].by;
+    }
+    py::list thresholds;
+    for (const auto& sorted : comparison.thresholds()) thresholds.append(to_array(sorted));
+    return py::make_tuple(comparison.n_features(), thresholds, replaced);
+}
+
+inline std::shared_ptr<const Comparison> to_comparison(const py::tuple& state) {
+    if (state.size() != 3) throw Error("a damaged state: a comparison has three parts");
+    auto thresholds = state[1].cast<std::vector<std::vector<double>>>();
+    auto replaced = as_replacements(state[2].cast<Doubles>());
+    if (thresholds.empty()) return std::make_shared<const Comparison>(state[0].cast<index>(), std::move(replaced));
+    return std::make_shared<const Comparison>(std::move(thresholds), std::move(replaced));
+}
+
 void bind_forest(py::module_& m);
 void bind_dictionary(py::module_& m);
 void bind_hierarchy(py::module_& m);
+void bind_loaders(py::module_& m);
 void bind_product(py::module_& m);
 void bind_records(py::module_& m);
 void bind_spans(py::module_& m);

@@ -47,6 +47,7 @@ public:
     virtual ~BlockColumns() = default;
     virtual index count() const = 0;
     virtual index n_features() const = 0;
+    virtual const Comparison& comparison() const = 0;  // which blocks are loaded with
     // Writes column j to out[j]; columns whose out[j] is null are not computed.
     virtual void fill(const InputBlock& block, double* const* out) const = 0;
 };

@@ -24,7 +24,7 @@ void evaluate(const BlockColumns& columns, const Table& x, const Components& com
 
     parallel_for((x.rows + kBlockRows - 1) / kBlockRows, n_threads, [&](index task) {
         const index begin = task * kBlockRows, n = std::min(kBlockRows, x.rows - begin);
-        InputBlock block(x.columns);
+        InputBlock block(columns.comparison());
         block.load(x, {begin, 1, n});
         Buffer<double> features(used.size() * kBlockRows);
         std::vector<double*> places(columns.count(), nullptr);

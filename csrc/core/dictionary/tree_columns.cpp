@@ -63,6 +63,8 @@ TreeColumns::TreeColumns(std::vector<std::shared_ptr<ForestColumns>> forests, in
     for (const auto& columns : forests_) {
         if (columns->forest().n_features() != n_features())
             throw Error("the forests have different numbers of features");
+        if (!same(columns->forest().comparison(), forests_.front()->forest().comparison()))
+            throw Error("the forests compare values in different ways");
         each.push_back(columns.get());
     }
     lay_out(each, kTableBytes, n_threads);
@@ -107,7 +109,7 @@ TreeDictionary::TreeDictionary(const TreeColumns& columns, const Table& x) : tre
 }
 
 void TreeDictionary::fill(const Rows& rows, double* out, index leading) const {
-    InputBlock block(x_.columns);
+    InputBlock block(trees_.comparison());
     block.load(x_, rows);
     std::vector<double*> places;
     for (index j = 0; j < columns(); ++j) places.push_back(out + j * leading);

@@ -63,6 +63,7 @@ public:
     std::vector<double> constants() const;
     index count() const override { return index(columns_.size()); }
     index n_features() const override { return forests_.front()->forest().n_features(); }
+    const Comparison& comparison() const override { return *forests_.front()->forest().comparison(); }
     void fill(const InputBlock& block, double* const* out) const override;
 
 private:

@@ -100,7 +100,7 @@ void Evaluator::evaluate(const Table& x, double* out, int n_threads) const {
         loaded.reserve(last - first);
         for (index b = first; b < last; ++b) {
             const index begin = b * kBlockRows;
-            loaded.emplace_back(x.columns).load(x, {begin, 1, std::min(kBlockRows, x.rows - begin)});
+            loaded.emplace_back(*forest().comparison()).load(x, {begin, 1, std::min(kBlockRows, x.rows - begin)});
             for (index c = 0; c < columns(); ++c) places[b - first].push_back(out + c * x.rows + begin);
             parts.push_back({&loaded.back(), places[b - first].data()});
         }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "support/interruption.hpp"
+#include "support/sorting.hpp"
 
 namespace fasthdmr {
 
@@ -13,15 +14,6 @@ namespace {
 std::string where(index t, index m) { return "tree " + std::to_string(t) + ", node " + std::to_string(m) + ": "; }
 
 }  // namespace
-
-float largest_float_not_above(double threshold) {
-    constexpr double largest = std::numeric_limits<float>::max();
-    constexpr float infinity = std::numeric_limits<float>::infinity();
-    if (threshold > largest) return threshold == infinity ? infinity : float(largest);
-    if (threshold < -largest) return -infinity;
-    const float rounded = float(threshold);
-    return double(rounded) > threshold ? std::nextafter(rounded, -infinity) : rounded;
-}
 
 Forest::Forest(const TreeArrays& a) : n_features_(a.n_features), n_outputs_(a.n_outputs), width_(a.width) {
     if (a.n_features < 1 || a.n_outputs < 1) throw Error("a forest needs at least one feature and one output");
@@ -33,6 +25,8 @@ Forest::Forest(const TreeArrays& a) : n_features_(a.n_features), n_outputs_(a.n_
     for (index t = 0; t < a.n_trees; ++t)
         if (a.tree_offsets[t] >= a.tree_offsets[t + 1] || a.tree_offsets[t + 1] > a.n_nodes)
             throw Error("tree " + std::to_string(t) + ": no nodes");
+    comparison_ = a.comparison ? a.comparison : std::make_shared<const Comparison>(a.n_features);
+    if (comparison_->n_features() != a.n_features) throw Error("the comparison is of another number of features");
     offset_.assign(a.offset, a.offset + a.n_outputs);
     tree_begin_.reserve(a.n_trees + 1);
     tree_begin_.push_back(0);
@@ -74,7 +68,8 @@ void Forest::add_tree(const TreeArrays& a, index t) {
             if (a.feature[m] < 0 || a.feature[m] >= n_features_)
                 throw Error(where(t, order[k]) + "no such feature: " + std::to_string(a.feature[m]));
             if (std::isnan(a.threshold[m])) throw Error(where(t, order[k]) + "the threshold is NaN");
-            node = {largest_float_not_above(a.threshold[m]), std::int32_t(a.feature[m]), std::int32_t(order.size())};
+            node = {comparison_->code_of_threshold(a.feature[m], a.threshold[m]), std::int32_t(a.feature[m]),
+                    std::int32_t(order.size())};
             visit(left, level[k] + 1);
             visit(right, level[k] + 1);
         }
@@ -130,6 +125,77 @@ Forest Forest::scaled(const double* factors) const {
                 result.values_[(tree_begin_[t] + m) * width_ + c] *=
                     factors[t * n_outputs_ + (width_ > 1 ? c : tree_output_[t])];
     return result;
+}
+
+Forest Forest::compared_by(std::shared_ptr<const Comparison> comparison) const {
+    Forest result = *this;
+    for (index t = 0; t < n_trees(); ++t) {
+        poll();
+        for (index m = 0; m < tree_size(t); ++m)
+            if (const Node& node = tree(t)[m]; !is_leaf(tree(t), m))
+                result.nodes_[tree_begin_[t] + m].threshold =
+                    comparison->code_of_threshold(node.feature, threshold_of(*this, node));
+    }
+    result.comparison_ = std::move(comparison);
+    return result;
+}
+
+double threshold_of(const Forest& forest, const Node& node) {
+    const Comparison& own = *forest.comparison();
+    return own.is_float32() ? largest_double_not_above(node.threshold) : own.threshold(node.feature, node.threshold);
+}
+
+namespace {
+
+// The replacement of a variable for all forests. One that replaces nothing agrees with any that gives a number, unless it
+// tells the replaced values apart from that number.
+bool agree(const std::vector<std::shared_ptr<const Forest>>& forests, index variable, Replacement& all) {
+    for (const auto& forest : forests)
+        if (const auto& own = forest->comparison()->replaced(); !own.empty() && own[variable].low <= own[variable].high)
+            all = own[variable];
+    for (const auto& forest : forests) {
+        const auto& replaced = forest->comparison()->replaced();
+        const Replacement own = replaced.empty() ? Replacement{1.0, 0.0, 0.0} : replaced[variable];
+        if (own.low <= own.high) {
+            const bool same_by = own.by == all.by || (std::isnan(own.by) && std::isnan(all.by));
+            if (own.low != all.low || own.high != all.high || !same_by) return false;
+            continue;
+        }
+        if (all.low > all.high) continue;
+        for (index t = 0; t < forest->n_trees(); ++t)
+            for (index m = 0; m < forest->tree_size(t); ++m) {
+                const Node& node = forest->tree(t)[m];
+                if (Forest::is_leaf(forest->tree(t), m) || node.feature != variable) continue;
+                const double threshold = threshold_of(*forest, node);
+                if (std::isnan(all.by) || (all.low <= threshold && threshold < all.high)) return false;
+            }
+    }
+    return true;
+}
+
+}  // namespace
+
+std::shared_ptr<const Comparison> one_comparison(const std::vector<std::shared_ptr<const Forest>>& forests) {
+    const auto& first = forests.front()->comparison();
+    const auto is_first = [&](const auto& forest) { return same(forest->comparison(), first); };
+    if (std::all_of(forests.begin(), forests.end(), is_first)) return first;
+    std::vector<std::vector<double>> thresholds(first->n_features());
+    for (const auto& forest : forests) {
+        if (forest->n_features() != first->n_features()) throw Error("the forests have different numbers of features");
+        for (index t = 0; t < forest->n_trees(); ++t) {
+            poll();
+            for (index m = 0; m < forest->tree_size(t); ++m)
+                if (const Node& node = forest->tree(t)[m]; !Forest::is_leaf(forest->tree(t), m))
+                    thresholds[node.feature].push_back(threshold_of(*forest, node));
+        }
+    }
+    std::vector<Replacement> replaced(first->n_features(), {1.0, 0.0, 0.0});
+    for (index v = 0; v < first->n_features(); ++v) {
+        if (!agree(forests, v, replaced[v])) return nullptr;
+        sort_in_steps(thresholds[v]);
+        thresholds[v].erase(std::unique(thresholds[v].begin(), thresholds[v].end()), thresholds[v].end());
+    }
+    return std::make_shared<const Comparison>(std::move(thresholds), std::move(replaced));
 }
 
 }  // namespace fasthdmr

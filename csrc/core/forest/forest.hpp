@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "forest/comparison.hpp"
 #include "support/arrays.hpp"
 
 namespace fasthdmr {
@@ -22,11 +23,9 @@ struct TreeArrays {
     const std::int64_t* tree_output;  // n_trees; the output a tree of width 1 adds to
     const double* offset;             // n_outputs
     const double* weight = nullptr;   // n_nodes; none: all nodes weigh the same
+    // How values are compared; none: in float32.
+    std::shared_ptr<const Comparison> comparison = nullptr;
 };
-
-// The comparison rule (scikit-learn's): x is cast to float32 and goes left if x <= threshold in double. For a float32
-// x that is the same as comparing with the largest float32 not above the threshold, which is what a node stores.
-float largest_float_not_above(double threshold);
 
 // Kernels address the words of nodes, and those of a block of 2^10 rows, by 32-bit offsets.
 constexpr index kMostNodes = (index(1) << 31) / 3;
@@ -37,12 +36,15 @@ public:
     explicit Forest(const TreeArrays& arrays);
     // The same trees without offsets, what tree t adds to output k times factors[t * n_outputs + k].
     Forest scaled(const double* factors) const;
+    // The same trees with thresholds of another comparison, which knows them (`in_one_comparison`).
+    Forest compared_by(std::shared_ptr<const Comparison> comparison) const;
 
     index n_features() const { return n_features_; }
     index n_outputs() const { return n_outputs_; }
     index n_trees() const { return index(tree_begin_.size()) - 1; }
     index n_nodes() const { return index(nodes_.size()); }
     index width() const { return width_; }
+    const std::shared_ptr<const Comparison>& comparison() const { return comparison_; }
     const std::vector<double>& offset() const { return offset_; }
     // For each output, the sum over trees of the largest absolute leaf value; infinite if a leaf is not finite.
     std::vector<double> reach() const;
@@ -67,6 +69,7 @@ private:
     void average_upwards(index t);
 
     index n_features_, n_outputs_, width_;
+    std::shared_ptr<const Comparison> comparison_;
     std::vector<double> offset_;
     std::vector<index> tree_begin_;
     std::vector<Node> nodes_;  // breadth first within a tree
@@ -77,7 +80,14 @@ private:
     std::vector<index> tree_output_;
 };
 
-// Whether x goes to the right child of an inner node.
+// The threshold of an inner node in float64, and as one if it is compared in float32.
+double threshold_of(const Forest& forest, const Node& node);
+
+// One comparison for forests that are evaluated together; null if there is none, because they take other values for
+// missing ones.
+std::shared_ptr<const Comparison> one_comparison(const std::vector<std::shared_ptr<const Forest>>& forests);
+
+// Whether x, as the forest compares it, goes to the right child of an inner node.
 inline bool goes_right(const Node& node, bool missing_left, float x) {
     return std::isnan(x) ? !missing_left : x > node.threshold;
 }

@@ -15,6 +15,8 @@ std::vector<std::vector<float>> all_thresholds(const std::vector<std::shared_ptr
     std::vector<std::vector<float>> sorted(forests.front()->n_features());
     for (const auto& forest : forests) {
         if (forest->n_features() != index(sorted.size())) throw Error("the forests have different numbers of features");
+        if (!same(forest->comparison(), forests.front()->comparison()))
+            throw Error("the forests compare values in different ways");
         for (index t = 0; t < forest->n_trees(); ++t) {
             poll();
             for (index m = 0; m < forest->tree_size(t); ++m)
@@ -33,15 +35,19 @@ std::vector<std::vector<float>> all_thresholds(const std::vector<std::shared_ptr
 
 Marginals::Marginals(const std::vector<std::shared_ptr<const Forest>>& forests, const Table& x, const double* weight,
                      int n_threads)
-    : thresholds_(all_thresholds(forests)), below_(thresholds_.variables()) {
+    : comparison_(forests.front()->comparison()),
+      thresholds_(all_thresholds(forests)),
+      below_(thresholds_.variables()) {
     if (x.columns != thresholds_.variables())
         throw Error("x has another number of columns than the forests have features");
     parallel_for(x.columns, n_threads, [&](index variable) { count(x, weight, variable); });
 }
 
-Marginals::Marginals(std::vector<std::vector<float>> sorted, std::vector<std::vector<double>> below)
-    : thresholds_(std::move(sorted)), below_(std::move(below)) {
-    if (index(below_.size()) != thresholds_.variables()) throw Error("every variable needs a marginal law");
+Marginals::Marginals(std::shared_ptr<const Comparison> comparison, std::vector<std::vector<float>> sorted,
+                     std::vector<std::vector<double>> below)
+    : comparison_(std::move(comparison)), thresholds_(std::move(sorted)), below_(std::move(below)) {
+    if (index(below_.size()) != thresholds_.variables() || comparison_->n_features() != thresholds_.variables())
+        throw Error("every variable needs a marginal law");
     for (index v = 0; v < thresholds_.variables(); ++v) check(v);
 }
 
@@ -77,8 +83,7 @@ void Marginals::count(const Table& x, const double* weight, index variable) {
     for (index begin = 0; begin < x.rows; begin += kBlockRows) {
         poll();
         const index rows = std::min(kBlockRows, x.rows - begin);
-        kernels().load(x.data + begin * x.row_stride + variable * x.column_stride, x.is_float32, x.row_stride, rows,
-                       values.data());
+        comparison_->load(x, {begin, 1, rows}, variable, values.data());
         kernels().rank(thresholds_.sorted(variable), n, values.data(), rows, ranks.data());
         for (index r = 0; r < rows; ++r) below[ranks[r] + 1] += weight ? weight[begin + r] : 1.0;
     }

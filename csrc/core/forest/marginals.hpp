@@ -13,9 +13,11 @@ public:
     // From rows, weighted or not (null), quantised by the thresholds of all forests.
     Marginals(const std::vector<std::shared_ptr<const Forest>>& forests, const Table& x, const double* weight,
               int n_threads);
-    // As `sorted` and `below` of another one.
-    Marginals(std::vector<std::vector<float>> sorted, std::vector<std::vector<double>> below);
+    // As `comparison`, `sorted` and `below` of another one.
+    Marginals(std::shared_ptr<const Comparison> comparison, std::vector<std::vector<float>> sorted,
+              std::vector<std::vector<double>> below);
 
+    const std::shared_ptr<const Comparison>& comparison() const { return comparison_; }
     const Thresholds& thresholds() const { return thresholds_; }
     // The weight of lower ranks, for ranks from 0 to two more than the number of thresholds.
     const std::vector<double>& below(index variable) const { return below_[variable]; }
@@ -35,6 +37,7 @@ private:
     void check(index variable) const;
     void count(const Table& x, const double* weight, index variable);
 
+    std::shared_ptr<const Comparison> comparison_;
     Thresholds thresholds_;
     std::vector<std::vector<double>> below_;
 };

@@ -1,4 +1,4 @@
-// A block of input rows, converted to float32, column-major: trees compare in single precision.
+// A block of input rows, as the numbers that the forest's comparison makes of them: float32, column-major.
 #pragma once
 
 #include "forest/forest.hpp"
@@ -9,7 +9,9 @@ static_assert(kBlockRows * kMostFeatures <= index(1) << 31, "places in a block a
 
 class InputBlock {
 public:
-    explicit InputBlock(index n_features) : values_(n_features * kBlockRows) {}
+    // The comparison has to live as long.
+    explicit InputBlock(const Comparison& comparison)
+        : comparison_(&comparison), values_(comparison.n_features() * kBlockRows) {}
     void load(const Table& x, const Rows& rows);
 
     const float* values() const { return values_.data(); }
@@ -18,6 +20,7 @@ public:
     bool has_missing() const { return has_missing_; }
 
 private:
+    const Comparison* comparison_;
     Buffer<float> values_;
     index rows_ = 0;
     bool has_missing_ = false;

@@ -14,11 +14,16 @@ struct Side {
     std::int32_t low, high;
 };
 
-// Positions of an axis' values among the thresholds of the forest, which compares in float32.
+// Positions of an axis' values among the thresholds of the forest, as it compares them.
 class Cuts {
 public:
-    explicit Cuts(const GridAxis& axis) : variable_(axis.variable) {
-        for (const double v : axis.values) values_.push_back(float(v));
+    Cuts(const Comparison& comparison, const GridAxis& axis) : variable_(axis.variable) {
+        for (const double v : axis.values) {
+            values_.push_back(comparison.code(variable_, v));
+            if (std::isnan(values_.back()))
+                throw Error("The value " + std::to_string(v) + " of a grid along variable " +
+                            std::to_string(variable_) + " is a missing value to the model: leave it out of the grid.");
+        }
     }
 
     // By node: the interval whose values lead there at the splits on the axis' variable.
@@ -119,7 +124,7 @@ public:
                 u.push_back(axes[a].variable);
                 if (cut_of[a] < 0) {
                     cut_of[a] = index(cuts_.size());
-                    cuts_.emplace_back(axes[a]);
+                    cuts_.emplace_back(*forest.comparison(), axes[a]);
                 }
                 a = cut_of[a];
             }
@@ -229,7 +234,7 @@ std::vector<std::vector<double>> partial_dependence(const Forest& forest, const 
         Pass pass(forest, axes, grids.data() + first, n_grids, batch_bytes);
         double total = 0.0;
         for (index start = 0; start < x.rows; start += block) {
-            rows.load(x, weight, all.slice(start, std::min(block, x.rows - start)), n_threads);
+            rows.load(*forest.comparison(), x, weight, all.slice(start, std::min(block, x.rows - start)), n_threads);
             for (const double w : rows.weight) total += w;
             pass.add(rows, n_threads);
         }

@@ -148,15 +148,13 @@ std::vector<std::int32_t> FreeSets::inside(const Subspace& set) const {
     return result;
 }
 
-void WeightedRows::load(const Table& x, const double* weights, const Rows& rows, int n_threads) {
+void WeightedRows::load(const Comparison& comparison, const Table& x, const double* weights, const Rows& rows,
+                        int n_threads) {
     count = rows.count;
     values.resize(x.columns * count);
     weight.resize(count);
     for (index r = 0; r < count; ++r) weight[r] = weights ? weights[rows[r]] : 1.0;
-    parallel_for(x.columns, n_threads, [&](index j) {
-        float* column = values.data() + j * count;
-        for (index r = 0; r < count; ++r) column[r] = float(x.at(rows[r], j));
-    });
+    parallel_for(x.columns, n_threads, [&](index j) { comparison.load(x, rows, j, values.data() + j * count); });
 }
 
 std::vector<double> path_weights(const Forest& forest, index tree, const WeightedRows& rows, const FreeSets& free) {

@@ -37,7 +37,7 @@ struct WeightedRows {
     std::vector<double> weight;
 
     const float* column(index variable) const { return values.data() + variable * count; }
-    void load(const Table& x, const double* weights, const Rows& rows, int n_threads);
+    void load(const Comparison& comparison, const Table& x, const double* weights, const Rows& rows, int n_threads);
 };
 
 // By node and free set, for leaves only: the weight of rows that leave the path to the leaf at splits on exactly the

@@ -25,6 +25,7 @@ public:
     index tables() const;  // how many components are tables
     index count() const override { return index(components_.size()); }
     index n_features() const override { return marginals_->thresholds().variables(); }
+    const Comparison& comparison() const override { return *marginals_->comparison(); }
     void fill(const InputBlock& block, double* const* out) const override;
 
     // Var(f_u); there are no covariances.

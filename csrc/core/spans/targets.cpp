@@ -41,7 +41,7 @@ void TreeTargets::fill(const Rows& rows, index first, index last, double* out, i
     Buffer<double> columns((stop - start) * kBlockRows);
     std::vector<double*> places(output.columns->count(), nullptr);
     for (index j = start; j < stop; ++j) places[j] = columns.data() + (j - start) * kBlockRows;
-    InputBlock block(x_.columns);
+    InputBlock block(output.columns->comparison());
     block.load(x_, rows);
     output.columns->fill(block, places.data());
     for (index t = first; t < last; ++t) {

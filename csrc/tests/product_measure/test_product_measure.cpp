@@ -235,7 +235,7 @@ TEST(marginals_count_ranks) {
     CHECK(marginals.missing(0) == 6.0 / 16.0);
     CHECK(marginals.probability(0, 1, 3) == 7.0 / 16.0);
     CHECK(marginals.split(0, 0.0f) == 1 && marginals.split(0, 2.0f) == 2);
-    CHECK_THROWS(Error, "a weight for every rank", Marginals({{0.0f}}, {{1.0}}));
+    CHECK_THROWS(Error, "a weight for every rank", Marginals(std::make_shared<const Comparison>(1), {{0.0f}}, {{1.0}}));
     CHECK_THROWS(Error, "another number of columns", Marginals(forests, Matrix(2, 3).table(), nullptr, 1));
 }
 

@@ -16,6 +16,7 @@ from fasthdmr._forest.forest import Forest
 from fasthdmr._support.progress import progress
 from fasthdmr._support.validation import check_model_names
 from fasthdmr.loaders import load_forest
+from fasthdmr.loaders.trees import compared_alike
 
 
 def default_members(random_state: Any) -> list[Any]:
@@ -120,6 +121,9 @@ def load_members(
                 f"The models have {[f.n_outputs for f in forests]} outputs; all must have the same number."
             )
         check_model_names(feature_names, forest.feature_names)
+    alike = compared_alike(forests)
+    if any(core is not before for core, before in zip(alike, forests, strict=True)):
+        return alike, [each for forest in alike for each in forest_columns(forest, 0, by)]
     return forests, columns
 
 

@@ -56,8 +56,8 @@ class NodeGroup:
 class Forest:
     """An immutable, picklable ensemble of decision trees: a constant and a sum of trees, for each output.
 
-    Made by :func:`fasthdmr.load_forest`. A row goes left where ``float32(x) <= threshold``; missing values
-    (NaN) go where the model sends them.
+    Made by :func:`fasthdmr.load_forest`. A row goes left where x is at most the threshold, in float32 or in
+    float64 as the model compares; missing values (NaN) go where the model sends them.
 
     Parameters
     ----------

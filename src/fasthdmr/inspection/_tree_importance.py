@@ -91,7 +91,10 @@ class _Splits:
         if trees.impurity is None:
             value = trees.value / power_of_two(np.abs(trees.value).max(initial=0.0))  # any scale will do
             gap = np.sum((value[left] - value[right]) ** 2, axis=1)
-            self.decrease: Floats = weight[left] * weight[right] / weight[inner] * gap / total
+            of_sides = np.divide(
+                weight[left] * weight[right], weight[inner], out=np.zeros(len(inner)), where=weight[inner] > 0
+            )
+            self.decrease: Floats = of_sides * gap / total
         else:
             mass = weight * trees.impurity()
             self.decrease = (mass[inner] - mass[left] - mass[right]) / total

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,19 +36,49 @@ class Trees:
     feature_names: tuple[str, ...] | None = None
     output_names: tuple[str, ...] | None = None
     is_classifier: bool = False
+    float64: bool = False  # whether x is compared with thresholds in float64, rather than cast to float32
+    replaced: NDArray[np.float64] | None = None  # (n_features, 3): values from, to, and what they count as
+    is_margin: bool = False  # whether the model predicts a function of the sum, and has no method for the sum itself
 
     @classmethod
     def of(cls, forest: Forest) -> Trees:
         """Return the arrays of a forest; the value of an inner node is the mean of its children."""
-        _, n_features, _, *arrays = forest.core.__getstate__()
+        _, n_features, _, *arrays, (_, thresholds, replaced) = forest.core.__getstate__()
         tree_offsets, left, right, feature, threshold, missing_left, value, tree_output, offset, weight = arrays
         return cls(
-            n_features, tree_offsets, left, right, feature, threshold, missing_left, value, tree_output, offset, weight
+            n_features,
+            tree_offsets,
+            left,
+            right,
+            feature,
+            threshold,
+            missing_left,
+            value,
+            tree_output,
+            offset,
+            weight,
+            allow_nan=forest.allow_nan,
+            feature_names=forest.feature_names,
+            output_names=forest.output_names,
+            is_classifier=forest.is_classifier,
+            float64=bool(thresholds),
+            replaced=replaced if len(replaced) else None,
         )
 
-    def scaled(self, weight: float) -> Trees:
-        """Return the ensemble whose output is multiplied by `weight`."""
-        return replace(self, value=self.value * weight, offset=self.offset * weight)
+    def scaled(self, weight: float | NDArray[np.float64]) -> Trees:
+        """Return the ensemble whose output is multiplied by `weight`: one number, or one an output."""
+        weights = np.broadcast_to(weight, self.offset.shape)
+        by_node = weights[np.repeat(self.tree_output, np.diff(self.tree_offsets))][:, None]
+        value = self.value * (weights if self.value.shape[1] > 1 else by_node)
+        return replace(self, value=value, offset=self.offset * weights)
+
+    def shifted(self, by: NDArray[np.float64]) -> Trees:
+        """Return the ensemble to whose outputs constants are added."""
+        return replace(self, offset=self.offset + by)
+
+    def of_columns(self, columns: NDArray[np.int64], n_features: int) -> Trees:
+        """Return the ensemble as a function of rows of which it has seen some columns."""
+        return replace(self, feature=np.where(self.left == -1, 0, columns[self.feature]), n_features=n_features)
 
     def forest(self) -> Forest:
         """Pass the arrays to C++."""
@@ -64,6 +95,7 @@ class Trees:
             tree_output=self.tree_output,
             offset=self.offset,
             weight=self.weight,
+            comparison=self._comparison(),
         )
         return Forest(
             core,
@@ -73,9 +105,96 @@ class Trees:
             is_classifier=self.is_classifier,
         )
 
+    def _comparison(self) -> _core.Comparison | None:
+        if self.float64:
+            replaced = np.tile([1.0, 0.0, 0.0], (self.n_features, 1)) if self.replaced is None else self.replaced
+            return _core.float64_comparison(self.left, self.right, self.feature, self.threshold, replaced)
+        return None if self.replaced is None else (self.n_features, [], self.replaced)
+
+
+def compared_alike(forests: Sequence[Forest]) -> list[Forest]:
+    """Return the forests with one comparison of values for all, as they are if they have.
+
+    Raises
+    ------
+    ValueError
+        If there is none, because some take values for missing ones that others do not.
+    """
+    cores = _core.compared_alike([forest.core for forest in forests])
+    return [
+        forest if core is forest.core else replace(forest, core=core)
+        for forest, core in zip(forests, cores, strict=True)
+    ]
+
+
+def numbered(count: int, prefix: str = "") -> tuple[str, ...]:
+    """Return the names of that many things without names.
+
+    Examples
+    --------
+    >>> numbered(3, "y")
+    ('y0', 'y1', 'y2')
+    """
+    return tuple(f"{prefix}{k}" for k in range(count))
+
+
+def first_trees(arrays: dict[str, Any], count: int) -> dict[str, Any]:
+    """Return the arrays of the first trees."""
+    n_nodes = int(arrays["tree_offsets"][count])
+    return {name: array[: count + 1 if name == "tree_offsets" else n_nodes] for name, array in arrays.items()}
+
+
+def _one_rule(members: Sequence[Trees]) -> Sequence[Trees]:
+    """Return members that compare values in one way."""
+    plain = not any(member.float64 or member.replaced is not None for member in members)
+    if plain or len(members) == 1:
+        return members
+    alike = compared_alike([member.forest() for member in members])
+    return [replace(Trees.of(one), is_margin=member.is_margin) for one, member in zip(alike, members, strict=True)]
+
 
 def add(members: Sequence[Trees]) -> Trees:
-    """Return the ensemble whose output is the sum of the single-output `members`."""
+    """Return the one ensemble whose outputs are the sums of those of the members, which have as many each."""
+    members = _one_rule(members)
+    return replace(
+        _end_to_end(members, [m.value for m in members], [m.tree_output for m in members]),
+        offset=np.sum([m.offset for m in members], axis=0),
+        output_names=members[0].output_names,
+        is_classifier=members[0].is_classifier,
+    )
+
+
+def side_by_side(members: Sequence[Trees], output_names: tuple[str, ...]) -> Trees:
+    """Return the one ensemble whose outputs are those of the members, one after the other."""
+    members = _one_rule(members)
+    first = np.cumsum([0, *(m.offset.size for m in members)])
+    values = [m.value for m in members]
+    if any(value.shape[1] > 1 for value in values):  # a column for every output then, with zeros for all others
+        values = [_in_columns(m, int(start), int(first[-1])) for m, start in zip(members, first, strict=False)]
+    tree_output = [m.tree_output + start for m, start in zip(members, first, strict=False)]
+    return replace(
+        _end_to_end(members, values, tree_output),
+        offset=np.concatenate([m.offset for m in members]),
+        output_names=output_names if len(output_names) > 1 else None,
+        is_classifier=members[0].is_classifier,
+    )
+
+
+def _in_columns(member: Trees, start: int, count: int) -> NDArray[np.float64]:
+    """Return leaf values in columns of their own among those of all outputs."""
+    value = np.zeros((len(member.value), count))
+    if member.value.shape[1] > 1:
+        value[:, start : start + member.value.shape[1]] = member.value
+    else:
+        column = np.repeat(member.tree_output, np.diff(member.tree_offsets))
+        value[np.arange(len(value)), start + column] = member.value[:, 0]
+    return value
+
+
+def _end_to_end(
+    members: Sequence[Trees], values: Sequence[NDArray[np.float64]], tree_output: Sequence[NDArray[np.int64]]
+) -> Trees:
+    """Return all trees, with these leaf values and outputs."""
     first_nodes = np.cumsum([0, *(member.left.size for member in members)])
     offsets = [m.tree_offsets[1:] + start for m, start in zip(members, first_nodes, strict=False)]
     return Trees(
@@ -86,13 +205,16 @@ def add(members: Sequence[Trees]) -> Trees:
         feature=np.concatenate([m.feature for m in members]),
         threshold=np.concatenate([m.threshold for m in members]),
         missing_left=np.concatenate([m.missing_left for m in members]),
-        value=np.concatenate([m.value for m in members]),
-        tree_output=np.concatenate([m.tree_output for m in members]),
-        offset=np.sum([m.offset for m in members], axis=0),
+        value=np.concatenate(values),
+        tree_output=np.concatenate(tree_output),
+        offset=members[0].offset,
         weight=np.concatenate([m.weight for m in members]),
         impurity=_joined([m.impurity for m in members]),
         allow_nan=all(m.allow_nan for m in members),
         feature_names=next((m.feature_names for m in members if m.feature_names is not None), None),
+        float64=members[0].float64,
+        replaced=members[0].replaced,
+        is_margin=any(m.is_margin for m in members),
     )
 
 

@@ -1,0 +1,90 @@
+#include "forest/comparison.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "forest/forest.hpp"
+#include "forest/row_block.hpp"
+#include "harness.hpp"
+#include "trees.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+std::shared_ptr<const Comparison> float64(const Trees& trees, std::vector<Replacement> replaced = {}) {
+    const TreeArrays a = trees.arrays();
+    auto thresholds = Comparison::thresholds_of({a.n_nodes, a.left, a.right, a.feature, a.threshold}, a.n_features);
+    return std::make_shared<const Comparison>(std::move(thresholds), std::move(replaced));
+}
+
+std::shared_ptr<const Forest> forest_of(const Trees& trees, std::shared_ptr<const Comparison> comparison) {
+    TreeArrays arrays = trees.arrays();
+    arrays.comparison = std::move(comparison);
+    return std::make_shared<const Forest>(arrays);
+}
+
+}  // namespace
+
+TEST(the_largest_float64_whose_float32_is_not_above) {
+    for (const double v : awkward_values()) {
+        const float threshold = float(v);
+        const double most = largest_double_not_above(threshold);
+        CHECK(float(most) <= threshold);
+        if (std::isfinite(most)) CHECK(float(std::nextafter(most, kInfinity)) > threshold);
+        CHECK(most == kInfinity || most >= double(threshold));
+    }
+}
+
+TEST(float64_codes_compare_as_the_values_do) {
+    Random random(11);
+    Trees trees(2, 1, 1);
+    TreeGrower grower(random, 2, 1, awkward_values());
+    for (int t = 0; t < 20; ++t) trees.add(grower.grow(4));
+    const auto forest = forest_of(trees, float64(trees));
+    const Comparison& comparison = *forest->comparison();
+    for (index t = 0; t < forest->n_trees(); ++t)
+        for (index m = 0; m < forest->tree_size(t); ++m) {
+            const Node& node = forest->tree(t)[m];
+            if (Forest::is_leaf(forest->tree(t), m)) continue;
+            const double threshold = threshold_of(*forest, node);
+            for (const double x : awkward_values())
+                CHECK(goes_right(node, true, comparison.code(node.feature, x)) == (x > threshold));
+            CHECK(!goes_right(node, true, comparison.code(node.feature, kNan)));
+        }
+}
+
+TEST(replaced_values) {
+    Trees trees(1, 1, 1);
+    trees.add({split(0, -0.5, 1, 2, true), leaf({1.0}), leaf({2.0})});
+    const auto code = [&](Replacement rule, double x) { return float64(trees, {rule})->code(0, x); };
+    CHECK(code({-1.0, 1.0, 0.0}, -1.0) == 1.0f && code({-1.0, 1.0, 0.0}, -1.5) == 0.0f);
+    CHECK(std::isnan(code({-1.0, 1.0, kNan}, 1.0)) && code({-1.0, 1.0, kNan}, 1.5) == 1.0f);
+    const Comparison single(1, {{0.5, 0.5, kNan}});
+    CHECK(std::isnan(single.code(0, 0.5)) && single.code(0, 0.25) == 0.25f);
+}
+
+TEST(one_comparison_for_forests_of_both_kinds) {
+    Trees trees(1, 1, 1);
+    trees.add({split(0, 0.1, 1, 2), leaf({1.0}), leaf({2.0})});
+    const auto in_float32 = forest_of(trees, nullptr), in_float64 = forest_of(trees, float64(trees));
+    CHECK(one_comparison({in_float32, in_float32}) == in_float32->comparison());
+    const auto both = one_comparison({in_float32, in_float64});
+    for (const auto& forest : {in_float32, in_float64}) {
+        const Forest same = forest->compared_by(both);
+        for (const double x : {0.1, std::nextafter(0.1, 1.0), double(0.1f), 0.0, 1.0}) {
+            const Node &before = forest->tree(0)[0], &after = same.tree(0)[0];
+            CHECK(goes_right(after, false, both->code(0, x)) ==
+                  goes_right(before, false, forest->comparison()->code(0, x)));
+        }
+    }
+    const auto near_zero = forest_of(trees, float64(trees, {{-1e-35, 1e-35, 0.0}}));
+    CHECK(one_comparison({in_float32, near_zero}));
+    CHECK(!one_comparison({in_float32, forest_of(trees, float64(trees, {{-1e-35, 1e-35, kNan}}))}));
+    CHECK(!one_comparison({in_float32, forest_of(trees, float64(trees, {{-1.0, 1.0, 0.0}}))}));
+}
+
+}  // namespace fasthdmr
