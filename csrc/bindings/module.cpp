@@ -8,6 +8,7 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
     fasthdmr::bind_hierarchy(m);
     fasthdmr::bind_product(m);
     fasthdmr::bind_records(m);
+    fasthdmr::bind_loaders(m);
     fasthdmr::bind_spans(m);
     fasthdmr::bind_inspection(m);
 }

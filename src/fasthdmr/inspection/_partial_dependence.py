@@ -24,7 +24,7 @@ from fasthdmr._support.validation import check_rows
 from fasthdmr._support.weights import check_weights
 from fasthdmr.inspection._brute import brute_average
 from fasthdmr.inspection._grid import GridOptions, as_table
-from fasthdmr.loaders import load_forest
+from fasthdmr.loaders.registry import read
 
 Columns = tuple[int, ...]
 Kind = Literal["marginal", "conditional"]
@@ -286,10 +286,13 @@ def _forest_of(output: Output) -> Forest | None:
     """Return the trees whose sum is the output, None if it is not such a sum."""
     if output.method == "predict_proba" and hasattr(output.model, "decision_function"):
         return None  # a non-linear function of the sum
+    if isinstance(output.model, Forest):
+        return output.model
     try:
-        return load_forest(output.model)
+        trees = read(output.model)
     except (TypeError, ValueError):
         return None
+    return None if trees.is_margin else trees.forest()
 
 
 def _is_fast(u: Columns, grid: Mapping[int, NDArray[Any]]) -> bool:

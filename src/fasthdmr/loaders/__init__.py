@@ -15,16 +15,24 @@ __all__ = ["load_forest"]
 def load_forest(model: Any) -> Forest:
     """Read the trees of a fitted model.
 
-    The model is neither changed nor kept. The output of a regressor is its `predict`. That of a classifier is its
-    `decision_function` if it has one, else `predict_proba`: for two classes one output, the probability of the second;
-    for more classes (or one) an output each. For several targets, the outputs of each target are side by side.
+    The model is neither changed nor kept. The output is the sum of the trees. For scikit-learn's regressors that is
+    `predict`; for its classifiers `decision_function` if they have one, else `predict_proba`: for two classes one
+    output, the probability of the second; for more classes (or one) an output each. For several targets, the outputs
+    of each target are side by side.
+
+    For boosting of all libraries the output is the margin, also called raw score. With squared, absolute or quantile
+    loss that is the prediction, in the units of the target. With a logistic loss it is the log-odds of the second
+    class, with several classes a score of each, and with Poisson, gamma or Tweedie loss the logarithm of the mean. f0,
+    components and variances are in its units.
 
     Parameters
     ----------
     model : fitted estimator or Forest
         One of scikit-learn's GradientBoosting*, RandomForest*, ExtraTrees*, DecisionTree*, ExtraTree*
-        (regressors and classifiers, several targets included); a fitted search whose best estimator is one; a
-        `Pipeline` whose other steps are all 'passthrough'; a `VotingRegressor` of such models. A `Forest` is
+        (regressors and classifiers, several targets included) and HistGradientBoosting*; xgboost's `Booster` and XGB*
+        estimators, LightGBM's `Booster` and LGBM* estimators, CatBoost's models, all on columns of numbers; a fitted
+        search whose best estimator is one; a `Pipeline` whose other steps are all 'passthrough'; a Bagging*, Voting*,
+        MultiOutput*, OneVsRestClassifier or TransformedTargetRegressor of them that is a sum of trees. A `Forest` is
         returned as it is.
 
     Returns
@@ -39,14 +47,21 @@ def load_forest(model: Any) -> Forest:
     ValueError
         If the model is not a sum of its trees: a gradient boosting with an `init` that is not constant, a
         pipeline that transforms its input, a `VotingRegressor` with members that are not tree models; or
-        if it is a search without refit. If its trees have no nodes, or other targets or classes than the model.
+        if it is a search without refit. If its trees split by categories, or have linear models in their leaves. If
+        its trees have no nodes, or other targets or classes than the model.
     sklearn.exceptions.NotFittedError
         If the model is not fitted (a ValueError too).
 
     Notes
     -----
-    scikit-learn's trees compare ``float32(x) <= threshold`` with a float64 threshold. Infinite values are
-    accepted, as by the trees themselves, though scikit-learn's estimators refuse them.
+    scikit-learn's trees, xgboost and CatBoost compare ``float32(x)``, LightGBM and HistGradientBoosting compare in
+    float64: every forest compares as its library does. Missing values go where the library sends them, and so do those
+    that it takes for missing (`missing=` of xgboost's estimators, zeros with LightGBM's `zero_as_missing`). Infinite
+    values are accepted, as by the trees themselves, though some estimators refuse them.
+
+    After early stopping the trees are those that the object predicts with: up to the best round of xgboost's
+    estimators and of LightGBM's models, all rounds of xgboost's `Booster`. An initial score that was passed to `fit`
+    (`base_margin`, `init_score`, `baseline`) is not in the model, and not in the forest.
 
     Examples
     --------

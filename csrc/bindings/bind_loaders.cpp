@@ -1,0 +1,114 @@
+#include <string_view>
+
+#include "loaders/catboost.hpp"
+#include "loaders/lightgbm.hpp"
+#include "loaders/xgboost.hpp"
+#include "pybind.hpp"
+#include "released.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+// The arrays that `loaders.Trees` takes.
+py::dict to_dict(const ReadTrees& trees) {
+    const auto array = [](const auto& v) {
+        return py::array_t<typename std::decay_t<decltype(v)>::value_type>(index(v.size()), v.data());
+    };
+    py::dict result;
+    result["tree_offsets"] = array(trees.tree_offsets);
+    result["left"] = array(trees.left);
+    result["right"] = array(trees.right);
+    result["feature"] = array(trees.feature);
+    result["threshold"] = array(trees.threshold);
+    result["missing_left"] = array(trees.missing_left);
+    result["value"] = array(trees.value).reshape({trees.n_nodes(), trees.width});
+    result["weight"] = array(trees.weight);
+    return result;
+}
+
+py::object to_python(const Value& value);
+
+py::list to_list(const Value& value) {
+    py::list result;
+    for (index k = 0; k < value.size(); ++k)
+        result.append(value.is_packed() ? py::float_(value.number(k)) : to_python(value.at(k)));
+    return result;
+}
+
+// Trees are left out: their arrays stand for them.
+py::object to_python(const Value& value) {
+    switch (value.kind()) {
+        case Value::Kind::null:
+            return py::none();
+        case Value::Kind::boolean:
+            return py::bool_(value.boolean());
+        case Value::Kind::number:
+            return py::float_(value.number());
+        case Value::Kind::text:
+            return py::str(value.text().data(), value.text().size());
+        case Value::Kind::array:
+            return to_list(value);
+        default:
+            break;
+    }
+    py::dict result;
+    for (index k = 0; k < value.size(); ++k)
+        if (const std::string_view key = value.keys()[k]; key != "trees" && key != "oblivious_trees")
+            result[py::str(key.data(), key.size())] = to_python(value.at(k));
+    return result;
+}
+
+template <class Read>
+py::tuple read_document(std::string_view bytes, const Read& read) {
+    std::optional<Document> document;
+    ReadTrees trees;
+    {
+        const Released released;
+        document.emplace(bytes);
+        trees = read(document->root());
+    }
+    return py::make_tuple(to_dict(trees), to_python(document->root()));
+}
+
+// The object with the trees: dart has a gbtree within.
+const Value* gbtree_of(const Value& root) {
+    const Value& booster = root.at("learner").at("gradient_booster");
+    const Value* inner = booster.find("gbtree");
+    return (inner ? *inner : booster).find("model");
+}
+
+ReadTrees read_xgboost(const Value& root) {
+    const Value* model = gbtree_of(root);
+    return model && model->find("trees") ? read_xgboost_trees(*model) : ReadTrees{};
+}
+
+}  // namespace
+
+void bind_loaders(py::module_& m) {
+    m.def(
+        "read_xgboost",
+        [](const py::buffer& bytes) {
+            const py::buffer_info info = bytes.request();
+            return read_document({static_cast<const char*>(info.ptr), std::size_t(info.size * info.itemsize)},
+                                 &read_xgboost);
+        },
+        py::arg("bytes"));
+    m.def(
+        "read_catboost", [](const py::bytes& bytes) { return read_document(bytes, &read_catboost_trees); },
+        py::arg("bytes"));
+    m.def(
+        "read_lightgbm",
+        [](const py::bytes& bytes) {
+            const std::string_view text = bytes;
+            const LightgbmModel model = without_gil([&] { return read_lightgbm(text); });
+            py::dict header;
+            for (const auto& [name, value] : model.header) header[py::str(name)] = py::str(value);
+            return py::make_tuple(to_dict(model.trees), header,
+                                  py::array_t<bool>(index(model.zero_is_missing.size()),
+                                                    reinterpret_cast<const bool*>(model.zero_is_missing.data())));
+        },
+        py::arg("bytes"));
+}
+
+}  // namespace fasthdmr

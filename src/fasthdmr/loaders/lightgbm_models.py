@@ -1,0 +1,51 @@
+"""LightGBM's boosters and scikit-learn wrappers, from the text that `Booster.save_model` writes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fasthdmr import _core
+from fasthdmr.loaders.exports import exported
+from fasthdmr.loaders.trees import Trees, numbered
+
+# Objectives whose prediction is the raw score.
+_IDENTITY = ("regression", "huber", "fair", "quantile", "mape", "lambdarank", "rank_xendcg", "none", "custom")
+_ZERO = 1.0000000180025095e-35  # LightGBM reads smaller values as 0
+
+
+def read_wrapper(model: Any) -> Trees:
+    """Read a LGBM* estimator."""
+    return _read(model.booster_, getattr(model, "classes_", None))
+
+
+def read_booster(booster: Any) -> Trees:
+    """Read a Booster with the rounds that it predicts with: up to the best one after early stopping."""
+    return _read(booster, None)
+
+
+def _read(booster: Any, classes: Any) -> Trees:
+    arrays, header, zero_is_missing = _core.read_lightgbm(exported(booster.save_model))
+    n_outputs, n_trees = int(header["num_tree_per_iteration"]), len(arrays["tree_offsets"]) - 1
+    if "average_output" in header and n_trees:  # random forests
+        arrays["value"] = arrays["value"] * (n_outputs / n_trees)
+    n_features = int(header["max_feature_idx"]) + 1
+    replaced = np.tile([-_ZERO, _ZERO, 0.0], (n_features, 1))
+    replaced[zero_is_missing, 2] = np.nan
+    names = tuple(header["feature_names"].split(" "))
+    objective = header.get("objective", "")
+    has_classes = classes is not None and len(classes) == n_outputs
+    return Trees(
+        n_features=n_features,
+        **arrays,
+        tree_output=np.arange(n_trees, dtype=np.int64) % n_outputs,
+        offset=np.zeros(n_outputs),
+        allow_nan=True,
+        feature_names=None if names == numbered(n_features, "Column_") else names,
+        output_names=None if n_outputs == 1 else tuple(map(str, classes)) if has_classes else numbered(n_outputs),
+        is_classifier=objective.startswith(("binary", "multiclass")),
+        is_margin=not objective.startswith(_IDENTITY) or "sqrt" in objective,
+        float64=True,
+        replaced=replaced,
+    )

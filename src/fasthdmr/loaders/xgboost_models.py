@@ -1,0 +1,118 @@
+"""xgboost's boosters and scikit-learn wrappers, from the model that `Booster.save_raw` writes."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fasthdmr import _core
+from fasthdmr.loaders.trees import Trees, first_trees, numbered
+
+# The margin of a prediction, by objective; of all others the margin is the prediction.
+_LOGIT = ("binary:logistic", "reg:logistic")
+_LOG = ("count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:aft")
+_IDENTITY = (
+    "reg:squarederror",
+    "reg:squaredlogerror",
+    "reg:absoluteerror",
+    "reg:pseudohubererror",
+    "reg:quantileerror",
+    "reg:expectileerror",
+    "reg:linear",
+    "binary:logitraw",
+    "binary:hinge",
+    "multi:softmax",
+    "multi:softprob",
+    "rank:pairwise",
+    "rank:ndcg",
+    "rank:map",
+)
+
+
+def read_booster(booster: Any) -> Trees:
+    """Read a Booster with all of its rounds, as it predicts."""
+    return _read(booster, rounds=None, missing=math.nan, classes=None)
+
+
+def read_wrapper(model: Any) -> Trees:
+    """Read an XGB* estimator with the rounds that it predicts with: up to the best one after early stopping."""
+    booster = model.get_booster()
+    try:
+        rounds = int(model.best_iteration) + 1
+    except AttributeError:
+        rounds = None
+    missing = math.nan if model.missing is None else float(model.missing)
+    return _read(booster, rounds=rounds, missing=missing, classes=getattr(model, "classes_", None))
+
+
+def _read(booster: Any, *, rounds: int | None, missing: float, classes: Any) -> Trees:
+    arrays, document = _core.read_xgboost(booster.save_raw("ubj"))
+    learner = document["learner"]
+    objective, parameters = learner["objective"]["name"], learner["learner_model_param"]
+    gradient_booster = learner["gradient_booster"]
+    _refuse_linear(gradient_booster["name"])
+    if "weight_drop" in gradient_booster:
+        weights = np.asarray(gradient_booster["weight_drop"])
+        arrays["value"] = arrays["value"] * np.repeat(weights, np.diff(arrays["tree_offsets"]))[:, None]
+    model = gradient_booster.get("gbtree", gradient_booster)["model"]
+    tree_output = np.asarray(model["tree_info"], dtype=np.int64)
+    if rounds is not None:
+        n_trees = int(model["iteration_indptr"][rounds])
+        arrays, tree_output = first_trees(arrays, n_trees), tree_output[:n_trees]
+    n_outputs = max(int(parameters["num_class"]), int(parameters.get("num_target", 1)), 1)
+    n_features = int(parameters["num_feature"])
+    base = np.broadcast_to(np.float32(json.loads(parameters["base_score"])).astype(float), n_outputs)
+    names = booster.feature_names
+    return Trees(
+        n_features=n_features,
+        **arrays,
+        tree_output=tree_output,
+        offset=_margin(objective, base),
+        allow_nan=True,
+        feature_names=None if names is None else tuple(names),
+        output_names=_output_names(n_outputs, classes, objective),
+        is_classifier=objective.startswith(("binary:", "multi:")),
+        is_margin=not objective.startswith(("reg:", "rank:")) or objective in _LOGIT + _LOG,
+        replaced=None if math.isnan(missing) else _missing(n_features, missing),
+    )
+
+
+def _refuse_linear(name: str) -> None:
+    if name == "gblinear":
+        raise ValueError(
+            "This xgboost model has booster='gblinear': a linear function, and no trees. Its coefficients are its "
+            "decomposition; fit booster='gbtree' for trees, or pass the model to fasthdmr.HDMR."
+        )
+
+
+def _margin(objective: str, base: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the margin of a model without trees, from what it predicts."""
+    if objective in _LOGIT:
+        return np.log(base) - np.log1p(-base)
+    if objective in _LOG:
+        return np.log(base)
+    if objective in _IDENTITY:
+        return base
+    raise ValueError(
+        f"The objective {objective!r} of this xgboost model is not known to fasthdmr, so where its sum of trees starts "
+        f"is not. Known are {', '.join(_LOGIT + _LOG + _IDENTITY)}. Use fasthdmr.HDMR for other ones."
+    )
+
+
+def _output_names(n_outputs: int, classes: Any, objective: str) -> tuple[str, ...] | None:
+    if n_outputs == 1:
+        return None
+    if classes is not None and len(classes) == n_outputs:
+        return tuple(str(label) for label in classes)
+    return numbered(n_outputs, "" if objective.startswith("multi:") else "y")
+
+
+def _missing(n_features: int, missing: float) -> NDArray[np.float64]:
+    """Return the float64 values that are equal to `missing` in float32, as values that count as NaN."""
+    value = np.float32(missing)
+    low, high = _core.float32_interval(float(value))
+    return np.tile([low, high, np.nan], (n_features, 1))

@@ -1,0 +1,63 @@
+"""Models of other libraries for the differential tests: each with the float64 sum over its own leaves."""
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+from tolerance import assert_close
+
+
+def library(name):
+    """The library, or a skip that says which extra installs it."""
+    return pytest.importorskip(name, reason=f"{name} is not installed: pip install 'fasthdmr[{name}]'")
+
+
+def float64_neighbours(values):
+    """Every value, and the float64 and float32 ones next to it."""
+    values = np.asarray(values, float)
+    finite = values[np.isfinite(values)]
+    with np.errstate(over="ignore"):
+        single = finite.astype(np.float32)
+        around = [np.nextafter(single, np.float32(s)).astype(float) for s in (-np.inf, np.inf)]
+    return np.unique(
+        np.concatenate([finite, np.nextafter(finite, -np.inf), np.nextafter(finite, np.inf), single, *around])
+    )
+
+
+TINY = [0.0, -0.0, 1e-35, -1e-35, 1.0000000180025095e-35, -1.0000000180025095e-35, 1e-40, -1e-40, 5e-324, -5e-324]
+
+
+def awkward_rows(rng, thresholds, n_features, n_rows=80, *, inf=False, extra=()):
+    """Rows of points on and next to thresholds, tiny and large numbers, and NaN."""
+    points = float64_neighbours(np.concatenate([np.ravel(thresholds), [0.25]]))
+    points = np.concatenate([points, TINY, [-1e30, 1e30], extra, [np.inf, -np.inf] if inf else []])
+    rows = rng.choice(points, size=(n_rows, n_features))
+    return np.where(rng.random(rows.shape) < 0.15, np.nan, rows)
+
+
+def check_groups(forest, rows, predicted):
+    """The groups of trees, and those of nodes, sum to the prediction (N, K)."""
+    for by, groups in (("tree", forest.groups), ("node", forest.node_groups)):
+        total = np.tile(forest.offset, (len(rows), 1))
+        for group, column in zip(groups, forest.group_features(rows, by=by).T, strict=True):
+            total[:, group.output] += column
+        assert_close(total, predicted)
+
+
+@st.composite
+def tied_rows(draw, *, classes=0, targets=1, missing=None):
+    """Few rows with ties, some missing, and a target."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, d = draw(st.integers(30, 120)), draw(st.integers(1, 4))
+    X = rng.integers(0, draw(st.integers(2, 9)), size=(n, d)) / 10 - 0.2
+    if draw(st.booleans()):
+        X = X + rng.normal(size=X.shape)
+    signal = X[:, 0] * X[:, -1]
+    if draw(st.booleans()):
+        X = np.where(rng.random(X.shape) < 0.2, np.nan if missing is None else missing, X)
+    if classes:
+        y = rng.integers(0, classes, size=n)
+        y[:classes] = np.arange(classes)
+    else:
+        y = signal[:, None] + rng.normal(scale=0.3, size=(n, targets))
+        y = y[:, 0] if targets == 1 else y
+    return X, y, rng

@@ -1,0 +1,154 @@
+"""CatBoost's models against CatBoost: the float64 sum over its own leaves, which is its raw prediction."""
+
+import numpy as np
+import pytest
+from boosters import awkward_rows, check_groups, library, tied_rows
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import make_friedman1
+from tolerance import assert_close
+
+from fasthdmr import TreeHDMR, load_forest
+
+cb = library("catboost")
+
+X, Y = make_friedman1(200, 5, random_state=0)
+Y2 = np.column_stack([Y, X[:, 0] - Y])
+LABELS = np.digitize(Y, np.quantile(Y, [0.3, 0.7]))
+POSITIVE = Y - Y.min() + 0.5
+QUIET = {"verbose": 0, "allow_writing_files": False, "thread_count": 1, "random_seed": 0}
+
+
+def thresholds(model):
+    return np.concatenate([[0.0], *model.get_borders().values()])
+
+
+def check(model, rows):
+    forest = load_forest(model)
+    predicted = forest.predict(rows).reshape(len(rows), -1)
+    scale, bias = model.get_scale_and_bias()
+    leaves, counts = model.calc_leaf_indexes(rows), model.get_tree_leaf_counts()
+    values = np.asarray(model.get_leaf_values()).reshape(sum(counts), -1)
+    desired = np.tile(np.atleast_1d(np.asarray(bias, float)), (len(rows), 1))
+    for t, start in enumerate(np.cumsum([0, *counts[:-1]])):
+        desired = desired + scale * values[start + leaves[:, t]]
+    assert_close(predicted, desired)
+    raw = cb.CatBoost.predict(model, rows, prediction_type="RawFormulaVal", thread_count=1)
+    assert_close(predicted, np.reshape(raw, (len(rows), -1)))
+    check_groups(forest, rows, predicted)
+    return forest
+
+
+ZOO = {
+    "regressor": (cb.CatBoostRegressor, {}, Y),
+    "depthwise": (cb.CatBoostRegressor, {"grow_policy": "Depthwise"}, Y),
+    "lossguide": (cb.CatBoostRegressor, {"grow_policy": "Lossguide", "max_leaves": 9}, Y),
+    "stumps": (cb.CatBoostRegressor, {"depth": 1}, Y),
+    "deep": (cb.CatBoostRegressor, {"depth": 8}, Y),
+    "absolute": (cb.CatBoostRegressor, {"loss_function": "MAE"}, Y),
+    "quantile": (cb.CatBoostRegressor, {"loss_function": "Quantile:alpha=0.7"}, Y),
+    "poisson": (cb.CatBoostRegressor, {"loss_function": "Poisson"}, np.round(POSITIVE)),
+    "tweedie": (cb.CatBoostRegressor, {"loss_function": "Tweedie:variance_power=1.5"}, POSITIVE),
+    "two targets": (cb.CatBoostRegressor, {"loss_function": "MultiRMSE"}, Y2),
+    "uncertainty": (cb.CatBoostRegressor, {"loss_function": "RMSEWithUncertainty"}, Y),
+    "binary": (cb.CatBoostClassifier, {}, LABELS > 0),
+    "multiclass": (cb.CatBoostClassifier, {}, LABELS),
+    "depthwise classes": (cb.CatBoostClassifier, {"grow_policy": "Depthwise"}, LABELS),
+    "one against all": (cb.CatBoostClassifier, {"loss_function": "MultiClassOneVsAll"}, LABELS),
+    "NaN largest": (cb.CatBoostRegressor, {"nan_mode": "Max"}, Y),
+}
+
+
+def fitted(name, rows=X):
+    make, options, y = ZOO[name]
+    return make(iterations=8, **{"depth": 3} | QUIET | options).fit(rows, y)
+
+
+@pytest.mark.parametrize("gaps", [False, True], ids=["whole", "gaps"])
+@pytest.mark.parametrize("name", ZOO)
+def test_predict_equals_the_sum_over_the_leaves(name, gaps):
+    rng = np.random.default_rng(1)
+    model = fitted(name, np.where(rng.random(X.shape) < 0.1, np.nan, X) if gaps else X)
+    check(model, np.vstack([X[:50], awkward_rows(rng, thresholds(model), 5, inf=True)]))
+
+
+def test_learning_to_rank():
+    model = cb.CatBoostRanker(iterations=5, depth=3, **QUIET).fit(X, LABELS, group_id=np.arange(200) // 20)
+    check(model, X)
+
+
+@given(st.data())
+@settings(max_examples=40, deadline=None)
+def test_random_models(data):
+    classes = data.draw(st.sampled_from([0, 2, 3]))
+    rows, y, rng = data.draw(tied_rows(classes=classes))
+    options = {
+        "iterations": data.draw(st.integers(1, 6)),
+        "depth": data.draw(st.integers(1, 5)),
+        "learning_rate": data.draw(st.sampled_from([0.1, 1.0])),
+        "border_count": data.draw(st.sampled_from([3, 254])),
+        "nan_mode": data.draw(st.sampled_from(["Min", "Max"])),
+        "grow_policy": data.draw(st.sampled_from(["SymmetricTree", "Depthwise", "Lossguide"])),
+    }
+    rows = rows + 1e-3 * rng.normal(size=rows.shape)  # it refuses columns that are constant, all of them at least
+    make = cb.CatBoostClassifier if classes else cb.CatBoostRegressor
+    model = make(**QUIET | options).fit(rows, y)
+    if data.draw(st.booleans()) and not classes:
+        scale, bias = model.get_scale_and_bias()
+        model.set_scale_and_bias(scale * 0.7, bias + 3.0)
+    check(model, np.vstack([rows, awkward_rows(rng, thresholds(model), rows.shape[1], inf=True)]))
+
+
+def test_sums_and_shrunk_models():
+    first, second = fitted("regressor"), cb.CatBoostRegressor(iterations=5, **QUIET).fit(X, Y)
+    check(cb.sum_models([first, second], weights=[0.3, 2.0]), X)
+    first.shrink(5, ntree_start=2)
+    assert check(first, X).n_trees == 3
+
+
+def test_continued_training():
+    model = cb.CatBoostRegressor(iterations=5, depth=3, **QUIET).fit(X, Y, init_model=fitted("regressor"))
+    assert check(model, X).n_trees == 13
+
+
+def test_saved_and_loaded_models(tmp_path):
+    for name in ("regressor", "multiclass"):
+        fitted(name).save_model(tmp_path / "model.cbm")
+        check(cb.CatBoost().load_model(tmp_path / "model.cbm"), X)
+
+
+def test_early_stopping():
+    noise = np.random.default_rng(0).normal(size=200)
+    model = cb.CatBoostRegressor(iterations=60, learning_rate=0.9, early_stopping_rounds=3, **QUIET)
+    model.fit(X[:100], noise[:100], eval_set=(X[100:], noise[100:]))
+    assert check(model, X).n_trees == model.tree_count_ < 60
+
+
+def test_names():
+    pd = pytest.importorskip("pandas")
+    model = cb.CatBoostClassifier(iterations=2, **QUIET).fit(pd.DataFrame(X, columns=list("abcde")), LABELS)
+    forest = load_forest(model)
+    assert forest.feature_names == ("a", "b", "c", "d", "e")
+    assert forest.output_names == ("0", "1", "2")
+    assert load_forest(fitted("regressor")).feature_names is None
+
+
+def test_tree_hdmr_explains_it():
+    model = fitted("regressor")
+    fit = TreeHDMR(model, order=5, smooth=False).fit(X)
+    assert_close(fit.predict(X) + fit.residual(X), load_forest(model).predict(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("one_hot", [2, 100])
+def test_splits_by_categories_are_refused(one_hot):
+    rows = [[str(label), x] for label, x in zip(LABELS, X[:, 0], strict=True)]
+    model = cb.CatBoostRegressor(iterations=3, one_hot_max_size=one_hot, **QUIET).fit(rows, Y, cat_features=[0])
+    with pytest.raises(ValueError, match=r"categories.*OrdinalEncoder"):
+        load_forest(model)
+
+
+def test_unfitted_models_are_refused():
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError):
+        load_forest(cb.CatBoostRegressor())

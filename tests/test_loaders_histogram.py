@@ -1,0 +1,116 @@
+"""HistGradientBoosting against itself: its raw predictions are float64 sums."""
+
+import numpy as np
+import pytest
+from boosters import awkward_rows, check_groups, tied_rows
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import make_friedman1
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from tolerance import assert_close
+
+from fasthdmr import TreeHDMR, load_forest
+from fasthdmr.inspection import partial_dependence
+
+X, Y = make_friedman1(200, 5, random_state=0)
+LABELS = np.digitize(Y, np.quantile(Y, [0.3, 0.7]))
+POSITIVE = Y - Y.min() + 0.5
+
+
+def thresholds(model):
+    nodes = np.concatenate([p.nodes for iteration in model._predictors for p in iteration])
+    found = nodes["num_threshold"][nodes["is_leaf"] == 0]
+    return found if len(found) else np.zeros(1)
+
+
+def check(model, rows):
+    forest = load_forest(model)
+    predicted = forest.predict(rows).reshape(len(rows), -1)
+    finite = np.where(np.isinf(rows), np.sign(rows) * 1e300, rows)  # it refuses infinities
+    assert_close(predicted, model._raw_predict(finite).reshape(len(rows), -1))
+    check_groups(forest, rows, predicted)
+    return forest
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_random_models(data):
+    classes = data.draw(st.sampled_from([0, 2, 3]))
+    rows, y, rng = data.draw(tied_rows(classes=classes))
+    options = {
+        "max_iter": data.draw(st.integers(1, 6)),
+        "max_leaf_nodes": data.draw(st.integers(2, 20)),
+        "learning_rate": data.draw(st.sampled_from([0.1, 1.0])),
+        "max_bins": data.draw(st.sampled_from([3, 255])),
+        "min_samples_leaf": data.draw(st.sampled_from([1, 10, 1000])),
+    }
+    make = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
+    model = make(**options).fit(rows, y)
+    check(model, np.vstack([rows, awkward_rows(rng, thresholds(model), rows.shape[1])]))
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "gamma", "poisson", "quantile"])
+def test_losses(loss):
+    options = {"quantile": 0.7} if loss == "quantile" else {}
+    model = HistGradientBoostingRegressor(loss=loss, max_iter=6, **options).fit(X, POSITIVE)
+    forest = check(model, X)
+    if loss in ("squared_error", "absolute_error", "quantile"):
+        assert_close(forest.predict(X), model.predict(X))
+
+
+def test_early_stopping_and_warm_start():
+    model = HistGradientBoostingRegressor(max_iter=200, learning_rate=0.9, early_stopping=True, n_iter_no_change=2)
+    assert check(model.fit(X, Y), X).n_trees == model.n_iter_ < 200
+    model = HistGradientBoostingClassifier(max_iter=3, warm_start=True).fit(X, LABELS)
+    assert check(model.set_params(max_iter=5).fit(X, LABELS), X).n_trees == 15
+
+
+def test_names():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    forest = load_forest(HistGradientBoostingClassifier(max_iter=2).fit(frame, LABELS))
+    assert forest.feature_names == ("a", "b", "c", "d", "e")
+    assert forest.output_names == ("0", "1", "2")
+    assert forest.is_classifier
+
+
+@pytest.mark.parametrize("measure", ["empirical", "product"])
+def test_tree_hdmr_explains_it(measure):
+    rows = np.round(np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X), 1)
+    model = HistGradientBoostingRegressor(max_iter=8, max_leaf_nodes=6).fit(rows, Y)
+    fit = TreeHDMR(model, order=5, smooth=False, measure=measure).fit(rows)
+    assert_close(fit.predict(rows) + fit.residual(rows), model.predict(rows), rtol=1e-9)
+
+
+def test_partial_dependence_is_the_mean_over_the_rows():
+    model = HistGradientBoostingRegressor(max_iter=10).fit(X, Y)
+    grid = np.unique(thresholds(model))[:40]
+    found = partial_dependence(load_forest(model), X, [0], custom_values={0: grid})
+    desired = []
+    for value in found["grid_values"][0]:
+        rows = X.copy()
+        rows[:, 0] = value
+        desired.append(model.predict(rows).mean())
+    assert_close(found["average"][0], desired)
+
+
+def test_thresholds_that_float32_does_not_hold():
+    rows = np.array([[4.0], [4.000000000000001], [4.000000000000002], [5.0]] * 10)
+    y = np.array([0.0, 0.0, 1.0, 1.0] * 10)
+    model = HistGradientBoostingRegressor(max_iter=3, min_samples_leaf=1).fit(rows, y)
+    forest = check(model, rows)
+    assert len(np.unique(forest.predict(rows))) > 1
+
+
+def test_splits_by_categories_are_refused():
+    rows = np.column_stack([LABELS, X[:, 0]])
+    model = HistGradientBoostingRegressor(max_iter=2, categorical_features=[0]).fit(rows, Y)
+    with pytest.raises(ValueError, match=r"categories \(\[0\]\).*OrdinalEncoder"):
+        load_forest(model)
+
+
+def test_unfitted_models_are_refused():
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError):
+        load_forest(HistGradientBoostingRegressor())
