@@ -17,6 +17,7 @@ from bench.problems import (
     deep,
     engines,
     kernels,
+    loaders,
     pdp,
     scaling,
     spans,
@@ -39,6 +40,7 @@ PROBLEMS = {
     "chisquare": chisquare.run,
     "chisquare_level": chisquare_level.run,
     "kernels": kernels.run,
+    "loaders": loaders.run,
     "coverage": coverage.run,
     "stability": stability.run,
 }

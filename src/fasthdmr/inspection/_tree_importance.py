@@ -44,9 +44,9 @@ def tree_importance(model: Any, kind: Kind = "per_tree") -> Floats:
 
     Notes
     -----
-    Specification 9, "Tree importance". The impurity is that of training if the model stores it. A `Forest` does
-    not; then it is the variance of the output within the node, which is the same for squared error (and for Gini up to
-    a factor).
+    Specification 9, "Tree importance". The impurity is that of training if the model stores it. A `Forest` and models of
+    other libraries do not; then it is the variance of the output within the node, which is the same for squared error
+    (and for Gini up to a factor).
 
     Examples
     --------
@@ -63,6 +63,8 @@ def tree_importance(model: Any, kind: Kind = "per_tree") -> Floats:
     if kind not in get_args(Kind):
         raise ValueError(f"kind must be one of {list(get_args(Kind))}, got {kind!r}.")
     trees = Trees.of(model) if isinstance(model, Forest) else read(model)
+    if trees.impurity is None:  # values of inner nodes stand for it, which are those of a forest
+        trees = Trees.of(trees.forest())
     splits = _Splits(trees)
     if kind == "splits":
         return _normalised(splits.sums(np.ones(len(splits.feature))).sum(axis=0))

@@ -1,0 +1,145 @@
+"""Models of other libraries in all measures: against enumerations of what their forests say of rows."""
+
+import pickle
+
+import numpy as np
+import pytest
+from boosters import awkward_rows, library, tied_rows
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference.product import ProductMeasure
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+from tolerance import assert_close
+
+from fasthdmr import TreeHDMR, _core, load_forest
+from fasthdmr.inspection import partial_dependence, tree_importance
+from fasthdmr.loaders.trees import compared_alike
+
+pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")
+
+
+def xgboost_model(missing=np.nan):
+    return library("xgboost").XGBRegressor(n_estimators=4, max_depth=3, n_jobs=1, missing=missing)
+
+
+def lightgbm_model(**options):
+    options = {"min_child_samples": 1, "min_data_in_bin": 1, "n_jobs": 1, "verbose": -1} | options
+    return library("lightgbm").LGBMRegressor(n_estimators=4, num_leaves=6, **options)
+
+
+def catboost_model():
+    options = {"allow_writing_files": False, "thread_count": 1, "verbose": 0}
+    return library("catboost").CatBoostRegressor(iterations=4, depth=3, **options)
+
+
+MODELS = {
+    "HistGradientBoosting": lambda: HistGradientBoostingRegressor(max_iter=4, max_leaf_nodes=6, min_samples_leaf=2),
+    "xgboost": xgboost_model,
+    "xgboost without 0.1": lambda: xgboost_model(missing=0.1),
+    "LightGBM": lightgbm_model,
+    "LightGBM without 0": lambda: lightgbm_model(zero_as_missing=True),
+    "CatBoost": catboost_model,
+}
+every_library = pytest.mark.parametrize("name", MODELS)
+
+
+def fitted(name, data):
+    rows, y, rng = data.draw(tied_rows())
+    rows = np.round(rows, 1)[:40, :3]  # so few values that a grid of all of them can be enumerated
+    rows[:, 0] += 1e-3 * np.arange(len(rows))  # CatBoost refuses data that are constant
+    return MODELS[name]().fit(rows, y[:40]), rows, rng
+
+
+@every_library
+@given(data=st.data())
+@settings(max_examples=8, deadline=None)
+def test_product_measure(name, data):
+    model, rows, _ = fitted(name, data)
+    fit, grid = TreeHDMR(model, measure="product", order=None).fit(rows), ProductMeasure(rows)
+    f = load_forest(model).predict(grid.rows)
+    expected, values = grid.components(f), fit.evaluate(grid.rows)
+    scale = max(np.abs(f).max(), 1e-300)
+    assert abs(fit.intercept_ - grid.expectation(expected[()])) <= 1e-12 * scale
+    for u, f_u in expected.items():
+        if u in fit.subspaces_:
+            assert np.abs(values[:, fit.subspaces_.index(u)] - f_u.ravel()).max() <= 1e-12 * scale
+        elif u:
+            assert np.abs(f_u).max() <= 1e-12 * scale
+
+
+def points_of(forest, column):
+    """Some thresholds on a column as they are, and their neighbours: what is missing to the model is no point."""
+    _, _, _, _, left, _, feature, threshold, *_ = forest.core.__getstate__()
+    points = threshold[(left != -1) & (feature == column)][:10]
+    points = np.unique(np.concatenate([points, np.nextafter(points, np.inf), np.nextafter(points, -np.inf), [0.3]]))
+    _, _, replaced = forest.core.comparison
+    low, high, by = replaced[column] if len(replaced) else (1.0, 0.0, 0.0)
+    return points[np.isfinite(points) & ~(np.isnan(by) & (low <= points) & (points <= high))]
+
+
+@every_library
+@given(data=st.data())
+@settings(max_examples=8, deadline=None)
+def test_partial_dependence(name, data):
+    model, rows, _ = fitted(name, data)
+    forest = load_forest(model)
+    points = points_of(forest, 0)
+    desired = []
+    for value in points:
+        changed = rows.copy()
+        changed[:, 0] = value
+        desired.append(forest.predict(changed).mean())
+    found = partial_dependence(forest, rows, [0], custom_values={0: points})
+    assert_close(found["average"][0], desired)
+    assert_close(partial_dependence(model, rows, [0], custom_values={0: points})["average"][0], desired)
+
+
+@every_library
+@given(data=st.data())
+@settings(max_examples=5, deadline=None)
+def test_copies_threads_and_importances(name, data):
+    model, rows, rng = fitted(name, data)
+    forest = load_forest(model)
+    hard = np.vstack([rows, awkward_rows(rng, points_of(forest, 0), rows.shape[1], n_rows=2000)])
+    twin = pickle.loads(pickle.dumps(forest))
+    assert np.array_equal(forest.predict(hard), twin.predict(hard))
+    assert np.array_equal(forest.predict(hard), forest.predict(np.asfortranarray(hard), n_jobs=2))
+    for kind in ("per_tree", "splits", "samples", "impurity"):
+        assert_close(tree_importance(model, kind=kind), tree_importance(forest, kind=kind), rtol=1e-9)
+
+
+def test_a_value_that_is_missing_to_the_model_is_no_point_of_a_grid():
+    rows = np.random.default_rng(0).integers(-2, 3, size=(60, 2)).astype(float)
+    forest = load_forest(lightgbm_model(zero_as_missing=True).fit(rows, rows.sum(axis=1)))
+    with pytest.raises(ValueError, match=r"grid along variable 0 is a missing value to the model"):
+        partial_dependence(forest, rows, [0], custom_values={0: np.array([-1.0, 0.0, 1.0])})
+
+
+@pytest.mark.parametrize("measure", ["empirical", "product"])
+@pytest.mark.parametrize("name", ["HistGradientBoosting", "LightGBM", "xgboost"])
+def test_models_that_compare_differently_together(name, measure):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(80, 3))
+    y = rows[:, 0] * rows[:, 1]
+    models = [MODELS[name]().fit(rows, y), RandomForestRegressor(3, max_depth=3, random_state=0).fit(rows, y)]
+    fit = TreeHDMR(models, combine="sum", order=None, smooth=False, measure=measure).fit(rows)
+    total = sum(load_forest(model).predict(rows) for model in models)
+    assert_close(fit.predict(rows) + fit.residual(rows), total, rtol=1e-9)
+    twin = pickle.loads(pickle.dumps(fit))
+    assert np.array_equal(twin.predict(rows), fit.predict(rows))
+
+
+def test_models_that_take_other_values_for_missing_ones_are_not_joined():
+    rows = np.random.default_rng(0).integers(-2, 3, size=(60, 2)).astype(float)
+    y = rows.sum(axis=1)
+    models = [lightgbm_model(zero_as_missing=True).fit(rows, y), RandomForestRegressor(2, random_state=0).fit(rows, y)]
+    with pytest.raises(ValueError, match="different values for missing ones"):
+        TreeHDMR(models).fit(rows, y)
+    with pytest.raises(ValueError, match="compare values in different ways"):
+        _core.Marginals([load_forest(model).core for model in models], rows, weight=None, n_threads=1)
+
+
+def test_forests_that_compare_alike_are_left_as_they_are():
+    rows = np.random.default_rng(0).normal(size=(60, 2))
+    forests = [load_forest(RandomForestRegressor(2, random_state=k).fit(rows, rows[:, 0])) for k in range(2)]
+    assert all(a is b for a, b in zip(compared_alike(forests), forests, strict=True))
