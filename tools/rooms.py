@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CORE_ROOMS = (
     "kernels",
     "support",
+    "loaders",
     "forest",
     "linalg",
     "features",

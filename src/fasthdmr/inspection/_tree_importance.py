@@ -44,9 +44,9 @@ def tree_importance(model: Any, kind: Kind = "per_tree") -> Floats:
 
     Notes
     -----
-    Specification 9, "Tree importance". The impurity is that of training if the model stores it. A `Forest` and models of
-    other libraries do not; then it is the variance of the output within the node, which is the same for squared error
-    (and for Gini up to a factor).
+    Specification 9, "Tree importance". The impurity is that of training if the model stores it. A `Forest` and
+    models of other libraries do not; then it is the variance of the output within the node, which is the same for
+    squared error (and for Gini up to a factor).
 
     Examples
     --------

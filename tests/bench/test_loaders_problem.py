@@ -1,9 +1,6 @@
 """The benchmark of loaders in a tiny configuration."""
 
 import pytest
-
-pytest.importorskip("bench", reason="the benchmarks are in the source tree only: run `python -m pytest` there")
-
 from sklearn.datasets import make_friedman1
 
 from bench.problems import loaders
