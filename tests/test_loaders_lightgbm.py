@@ -6,7 +6,7 @@ from boosters import awkward_rows, check_groups, library, tied_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import make_friedman1
-from sklearn.ensemble import RandomForestRegressor, VotingRegressor
+from sklearn.ensemble import BaggingRegressor, RandomForestRegressor, VotingRegressor
 from tolerance import assert_close
 
 from fasthdmr import TreeHDMR, load_forest
@@ -192,6 +192,14 @@ def test_together_with_models_that_compare_in_float32():
     for measure in ("empirical", "product"):
         fit = TreeHDMR(models, order=5, smooth=False, measure=measure).fit(rows, Y)
         assert np.isfinite(fit.predict(rows)).all()
+
+
+@pytest.mark.parametrize("zero", [False, True])
+def test_bagging_of_models_that_see_some_columns(zero):
+    rows = np.round(X - 0.5, 1)
+    member = lgb.LGBMRegressor(n_estimators=3, zero_as_missing=zero, **QUIET)
+    model = BaggingRegressor(member, 3, max_features=0.6, random_state=0).fit(rows, Y)
+    assert_close(load_forest(model).predict(rows), model.predict(rows))
 
 
 def test_linear_leaves_are_refused():

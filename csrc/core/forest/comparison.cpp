@@ -117,12 +117,12 @@ void Comparison::load_coded(index variable, const double* x, index rows, float* 
         out[r] = std::isnan(x[r]) ? std::numeric_limits<float>::quiet_NaN() : float(below[r]);
 }
 
+bool Replacement::operator==(const Replacement& other) const {
+    return low == other.low && high == other.high && (by == other.by || (std::isnan(by) && std::isnan(other.by)));
+}
+
 bool Comparison::operator==(const Comparison& other) const {
-    const auto is_same = [](const Replacement& a, const Replacement& b) {
-        return a.low == b.low && a.high == b.high && (a.by == b.by || (std::isnan(a.by) && std::isnan(b.by)));
-    };
-    return n_features_ == other.n_features_ && thresholds_ == other.thresholds_ &&
-           std::equal(replaced_.begin(), replaced_.end(), other.replaced_.begin(), other.replaced_.end(), is_same);
+    return n_features_ == other.n_features_ && thresholds_ == other.thresholds_ && replaced_ == other.replaced_;
 }
 
 }  // namespace fasthdmr

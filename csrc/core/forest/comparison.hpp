@@ -15,9 +15,11 @@ struct NodeArrays {
     const double* threshold;
 };
 
-// Values from `low` to `high` count as `by`, which may be NaN, a missing value. None do if low > high.
+// Values from `low` to `high` count as `by`: a number among them, or NaN, a missing value. None do if low > high.
 struct Replacement {
-    double low, high, by;
+    double low = 1.0, high = 0.0, by = 0.0;
+
+    bool operator==(const Replacement& other) const;
 };
 
 // The largest float32 not above a threshold: a float32 x is above the one if it is above the other.
@@ -40,6 +42,7 @@ public:
     bool is_float32() const { return thresholds_.empty(); }
     const std::vector<std::vector<double>>& thresholds() const { return thresholds_; }
     const std::vector<Replacement>& replaced() const { return replaced_; }  // by variable, or none at all
+    Replacement replacement(index variable) const { return replaced_.empty() ? Replacement{} : replaced_[variable]; }
 
     // What a node with this threshold holds, and the threshold that it stands for.
     float code_of_threshold(index variable, double threshold) const;

@@ -147,30 +147,37 @@ double threshold_of(const Forest& forest, const Node& node) {
 
 namespace {
 
-// The replacement of a variable for all forests. One that replaces nothing agrees with any that gives a number, unless it
-// tells the replaced values apart from that number.
-bool agree(const std::vector<std::shared_ptr<const Forest>>& forests, index variable, Replacement& all) {
-    for (const auto& forest : forests)
-        if (const auto& own = forest->comparison()->replaced(); !own.empty() && own[variable].low <= own[variable].high)
-            all = own[variable];
-    for (const auto& forest : forests) {
-        const auto& replaced = forest->comparison()->replaced();
-        const Replacement own = replaced.empty() ? Replacement{1.0, 0.0, 0.0} : replaced[variable];
-        if (own.low <= own.high) {
-            const bool same_by = own.by == all.by || (std::isnan(own.by) && std::isnan(all.by));
-            if (own.low != all.low || own.high != all.high || !same_by) return false;
-            continue;
-        }
-        if (all.low > all.high) continue;
-        for (index t = 0; t < forest->n_trees(); ++t)
-            for (index m = 0; m < forest->tree_size(t); ++m) {
-                const Node& node = forest->tree(t)[m];
-                if (Forest::is_leaf(forest->tree(t), m) || node.feature != variable) continue;
-                const double threshold = threshold_of(*forest, node);
-                if (std::isnan(all.by) || (all.low <= threshold && threshold < all.high)) return false;
-            }
+// By variable, the thresholds of all inner nodes in float64.
+std::vector<std::vector<double>> float64_thresholds(const Forest& forest) {
+    std::vector<std::vector<double>> thresholds(forest.n_features());
+    for (index t = 0; t < forest.n_trees(); ++t) {
+        poll();
+        for (index m = 0; m < forest.tree_size(t); ++m)
+            if (const Node& node = forest.tree(t)[m]; !Forest::is_leaf(forest.tree(t), m))
+                thresholds[node.feature].push_back(threshold_of(forest, node));
     }
-    return true;
+    return thresholds;
+}
+
+// What a forest knows of a variable.
+struct Axis {
+    Replacement replacement;
+    const std::vector<double>& thresholds;
+};
+
+// Finds the replacement of a variable for all forests. One that replaces nothing agrees with a replacement by a number
+// unless it tells the replaced values apart, and with one by NaN only if it does not split on the variable.
+bool agree(const std::vector<Axis>& axes, Replacement& all) {
+    const auto replaces = [](const Replacement& r) { return r.low <= r.high; };
+    for (const Axis& axis : axes)
+        if (replaces(axis.replacement)) all = axis.replacement;
+    if (!replaces(all)) return true;
+    return std::all_of(axes.begin(), axes.end(), [&](const Axis& axis) {
+        if (replaces(axis.replacement)) return axis.replacement == all;
+        return std::none_of(axis.thresholds.begin(), axis.thresholds.end(), [&](double threshold) {
+            return std::isnan(all.by) || (all.low <= threshold && threshold < all.high);
+        });
+    });
 }
 
 }  // namespace
@@ -179,19 +186,20 @@ std::shared_ptr<const Comparison> one_comparison(const std::vector<std::shared_p
     const auto& first = forests.front()->comparison();
     const auto is_first = [&](const auto& forest) { return same(forest->comparison(), first); };
     if (std::all_of(forests.begin(), forests.end(), is_first)) return first;
-    std::vector<std::vector<double>> thresholds(first->n_features());
+    std::vector<std::vector<std::vector<double>>> own;  // by forest
     for (const auto& forest : forests) {
         if (forest->n_features() != first->n_features()) throw Error("the forests have different numbers of features");
-        for (index t = 0; t < forest->n_trees(); ++t) {
-            poll();
-            for (index m = 0; m < forest->tree_size(t); ++m)
-                if (const Node& node = forest->tree(t)[m]; !Forest::is_leaf(forest->tree(t), m))
-                    thresholds[node.feature].push_back(threshold_of(*forest, node));
-        }
+        own.push_back(float64_thresholds(*forest));
     }
-    std::vector<Replacement> replaced(first->n_features(), {1.0, 0.0, 0.0});
+    std::vector<std::vector<double>> thresholds(first->n_features());
+    std::vector<Replacement> replaced(first->n_features());
     for (index v = 0; v < first->n_features(); ++v) {
-        if (!agree(forests, v, replaced[v])) return nullptr;
+        std::vector<Axis> axes;
+        for (std::size_t i = 0; i < forests.size(); ++i) {
+            axes.push_back({forests[i]->comparison()->replacement(v), own[i][v]});
+            thresholds[v].insert(thresholds[v].end(), own[i][v].begin(), own[i][v].end());
+        }
+        if (!agree(axes, replaced[v])) return nullptr;
         sort_in_steps(thresholds[v]);
         thresholds[v].erase(std::unique(thresholds[v].begin(), thresholds[v].end()), thresholds[v].end());
     }

@@ -23,8 +23,9 @@ struct Split {
 class Splits {
 public:
     explicit Splits(const Value& model) {
-        const Value& all = model.at("features_info").at("float_features");
-        for (index k = 0; k < all.size(); ++k) {
+        const Value* found = model.at("features_info").find("float_features");
+        for (index k = 0; k < (found ? found->size() : 0); ++k) {
+            const Value& all = *found;
             const std::string_view nan = all.at(k).at("nan_value_treatment").text();
             if (nan != "AsIs" && nan != "AsFalse" && nan != "AsTrue")
                 throw Error("Missing values of this CatBoost model are treated in an unknown way: '" +

@@ -84,13 +84,13 @@ std::int64_t Value::whole(double number) {
 }
 
 const Value& Value::at(index k) const {
-    if (packed_ || k < 0 || k >= size()) throw Error("The model's export is damaged: an array is too short.");
+    if (is_packed() || k < 0 || k >= size()) throw Error("The model's export is damaged: an array is too short.");
     return items_[k];
 }
 
 double Value::packed_number(index k) const {
     if (k < 0 || k >= packed_count_) throw Error("The model's export is damaged: an array is too short.");
-    return decode(packed_, text_.data() + k * bytes_of(packed_));
+    return numbers_ ? numbers_[k] : decode(packed_, text_.data() + k * bytes_of(packed_));
 }
 
 const Value* Value::find(std::string_view key) const {
@@ -116,7 +116,8 @@ const Value& Value::array(std::string_view key, index size) const {
 
 class Parser {
 public:
-    Parser(std::string_view bytes, std::deque<std::string>& unescaped) : bytes_(bytes), unescaped_(unescaped) {}
+    Parser(std::string_view bytes, std::deque<std::string>& unescaped, std::deque<std::vector<double>>& numbers)
+        : bytes_(bytes), unescaped_(unescaped), numbers_(numbers) {}
 
     Value ubjson() {
         Value root = ubjson_value(next(), 0);
@@ -247,12 +248,41 @@ private:
             value.number_ = first == 't';
         } else {
             value.kind_ = Value::Kind::number;
-            const char* begin = bytes_.data() + at_;
-            const auto [end, error] = std::from_chars(begin, bytes_.data() + bytes_.size(), value.number_);
-            if (error == std::errc::invalid_argument) fail("a number is missing", at_);
-            at_ += end - begin;
+            value.number_ = json_number();
         }
         return value;
+    }
+
+    double json_number() {
+        double number = 0.0;
+        const char* begin = bytes_.data() + at_;
+        const auto [end, error] = std::from_chars(begin, bytes_.data() + bytes_.size(), number);
+        if (error == std::errc::invalid_argument) fail("a number is missing", at_);
+        at_ += end - begin;
+        return number;
+    }
+
+    bool is_at_number() {
+        skip_space();
+        return peek() == '-' || (peek() >= '0' && peek() <= '9');
+    }
+
+    // Whether an array of nothing but numbers has been read; else it is as if nothing had.
+    bool packed_numbers(Value& value) {
+        const index begin = at_;
+        std::vector<double> numbers;
+        for (char sign = ','; sign == ',';) {
+            if (!is_at_number()) {
+                at_ = begin;
+                return false;
+            }
+            numbers.push_back(json_number());
+            sign = next_sign();
+            if (sign != ',' && sign != ']') fail("',' is missing", at_);
+        }
+        value.packed_count_ = index(numbers.size());
+        value.numbers_ = numbers_.emplace_back(std::move(numbers)).data();
+        return true;
     }
 
     void json_items(Value& value, char last, int depth) {
@@ -262,6 +292,7 @@ private:
             next();
             return;
         }
+        if (last == ']' && packed_numbers(value)) return;
         for (char sign = ','; sign == ',';) {
             if (last == '}') {
                 if (next_sign() != '"') fail("a name is missing", at_);
@@ -330,11 +361,12 @@ private:
 
     std::string_view bytes_;
     std::deque<std::string>& unescaped_;
+    std::deque<std::vector<double>>& numbers_;
     index at_ = 0, values_ = 0;
 };
 
 Document::Document(std::string_view bytes) {
-    Parser parser(bytes, unescaped_);
+    Parser parser(bytes, unescaped_, numbers_);
     // Behind the brace JSON has a quote or space, UBJSON the type of a length.
     const bool is_ubjson = bytes.size() > 1 && bytes[0] == '{' && bytes_of(bytes[1]) > 0;
     root_ = is_ubjson ? parser.ubjson() : parser.json();

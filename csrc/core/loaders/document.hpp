@@ -18,19 +18,19 @@ public:
 
     Kind kind() const { return kind_; }
     // Of arrays and objects.
-    index size() const { return packed_ ? packed_count_ : index(items_.size()); }
+    index size() const { return is_packed() ? packed_count_ : index(items_.size()); }
     const std::vector<std::string_view>& keys() const { return keys_; }
-    // An item of an array or object; an error if there is none, or if they are numbers in UBJSON's compact form.
+    // An item of an array or object; an error if there is none, or if they are packed numbers.
     const Value& at(index k) const;
 
-    // Whether items are numbers in UBJSON's compact form.
-    bool is_packed() const { return packed_ != 0; }
+    // Whether items are numbers without values of their own: they take little memory.
+    bool is_packed() const { return packed_ || numbers_; }
 
     double number() const;
     bool boolean() const { return kind_ == Kind::boolean && number_ != 0.0; }
     std::string_view text() const;
     // The number in an array of numbers.
-    double number(index k) const { return packed_ ? packed_number(k) : at(k).number(); }
+    double number(index k) const { return is_packed() ? packed_number(k) : at(k).number(); }
     // The same where it must be a whole number.
     std::int64_t integer(index k) const { return whole(number(k)); }
     std::int64_t integer() const { return whole(number()); }
@@ -46,7 +46,8 @@ private:
     double packed_number(index k) const;
 
     Kind kind_ = Kind::null;
-    char packed_ = 0;  // the UBJSON type of the items
+    char packed_ = 0;                  // the UBJSON type of packed numbers,
+    const double* numbers_ = nullptr;  // or where those of JSON are
     index packed_count_ = 0;
     double number_ = 0.0;
     std::string_view text_;  // of text, or the bytes of packed numbers
@@ -61,7 +62,8 @@ public:
     const Value& root() const { return root_; }
 
 private:
-    std::deque<std::string> unescaped_;  // texts that are no stretch of the bytes
+    std::deque<std::string> unescaped_;        // texts that are no stretch of the bytes
+    std::deque<std::vector<double>> numbers_;  // the arrays of numbers of JSON
     Value root_;
 };
 

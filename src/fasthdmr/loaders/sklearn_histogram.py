@@ -17,7 +17,9 @@ def read_histogram_boosting(model: Any) -> Trees:
     offset = np.ravel(model._baseline_prediction).astype(np.float64)
     sizes = [len(predictor.nodes) for predictor in predictors]
     fields = ("left", "right", "feature_idx", "num_threshold", "missing_go_to_left", "value", "count", "is_leaf")
-    nodes = np.concatenate([predictor.nodes for predictor in predictors])
+    # As bytes: NumPy joins records field by field, which takes ten times as long.
+    records = b"".join([predictor.nodes.tobytes() for predictor in predictors])
+    nodes = np.frombuffer(records, dtype=predictors[0].nodes.dtype)
     if getattr(model, "_preprocessor", None) is not None or nodes["is_categorical"].any():
         categorical = np.flatnonzero(model.is_categorical_).tolist()
         raise ValueError(

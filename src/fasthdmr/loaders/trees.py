@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from fasthdmr import _core
 from fasthdmr._forest.forest import Forest
 
+_NOTHING = (1.0, 0.0, 0.0)  # a row of `replaced` from 1 to 0: no value lies between
+
 
 @dataclass(frozen=True, eq=False)
 class Trees:
@@ -78,7 +80,12 @@ class Trees:
 
     def of_columns(self, columns: NDArray[np.int64], n_features: int) -> Trees:
         """Return the ensemble as a function of rows of which it has seen some columns."""
-        return replace(self, feature=np.where(self.left == -1, 0, columns[self.feature]), n_features=n_features)
+        replaced = self.replaced
+        if replaced is not None:
+            replaced = np.tile(_NOTHING, (n_features, 1))
+            replaced[columns] = self.replaced
+        feature = np.where(self.left == -1, 0, columns[np.where(self.left == -1, 0, self.feature)])
+        return replace(self, feature=feature, n_features=n_features, replaced=replaced)
 
     def forest(self) -> Forest:
         """Pass the arrays to C++."""
@@ -107,7 +114,7 @@ class Trees:
 
     def _comparison(self) -> _core.Comparison | None:
         if self.float64:
-            replaced = np.tile([1.0, 0.0, 0.0], (self.n_features, 1)) if self.replaced is None else self.replaced
+            replaced = np.tile(_NOTHING, (self.n_features, 1)) if self.replaced is None else self.replaced
             return _core.float64_comparison(self.left, self.right, self.feature, self.threshold, replaced)
         return None if self.replaced is None else (self.n_features, [], self.replaced)
 
