@@ -54,7 +54,7 @@ py::object to_python(const Value& value) {
     }
     py::dict result;
     for (index k = 0; k < value.size(); ++k)
-        if (const std::string_view key = value.keys()[k]; key != "trees" && key != "oblivious_trees")
+        if (const std::string_view key = value.at(k).name(); key != "trees" && key != "oblivious_trees")
             result[py::str(key.data(), key.size())] = to_python(value.at(k));
     return result;
 }

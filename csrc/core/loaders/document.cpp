@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <iterator>
 
 #include "support/interruption.hpp"
 
@@ -95,8 +96,8 @@ double Value::packed_number(index k) const {
 
 const Value* Value::find(std::string_view key) const {
     if (kind_ != Kind::object) return nullptr;
-    for (std::size_t k = 0; k < keys_.size(); ++k)
-        if (keys_[k] == key) return &items_[k];
+    for (const Value& item : items_)
+        if (item.name_ == key) return &item;
     return nullptr;
 }
 
@@ -134,6 +135,18 @@ public:
 
 private:
     index left() const { return index(bytes_.size()) - at_; }
+
+    // Items wait here until their number is known: a value asks for memory once.
+    void take_items(Value& value, std::size_t first) {
+        const auto begin = waiting_.begin() + std::ptrdiff_t(first);
+        value.items_.assign(std::make_move_iterator(begin), std::make_move_iterator(waiting_.end()));
+        waiting_.erase(begin, waiting_.end());
+    }
+
+    void append(Value item, std::string_view name = {}) {
+        item.name_ = name;
+        waiting_.push_back(std::move(item));
+    }
 
     void enter(int depth) {
         if (depth > kDeepest) fail("too many levels", at_);
@@ -193,6 +206,7 @@ private:
 
     void ubjson_array(Value& value, int depth) {
         value.kind_ = Value::Kind::array;
+        const std::size_t first = waiting_.size();
         if (peek() == '$') {
             next();
             const char type = next();
@@ -203,19 +217,22 @@ private:
         } else if (peek() == '#') {
             next();
             const index count = ubjson_count();  // no more than there are bytes
-            for (index k = 0; k < count; ++k) value.items_.push_back(ubjson_value(next(), depth + 1));
+            for (index k = 0; k < count; ++k) append(ubjson_value(next(), depth + 1));
         } else {
-            for (char type; (type = next()) != ']';) value.items_.push_back(ubjson_value(type, depth + 1));
+            for (char type; (type = next()) != ']';) append(ubjson_value(type, depth + 1));
         }
+        take_items(value, first);
     }
 
     void ubjson_object(Value& value, int depth) {
         value.kind_ = Value::Kind::object;
+        const std::size_t first = waiting_.size();
         while (peek() != '}') {
-            value.keys_.push_back(take(ubjson_count()));
-            value.items_.push_back(ubjson_value(next(), depth + 1));
+            const std::string_view name = take(ubjson_count());
+            append(ubjson_value(next(), depth + 1), name);
         }
         next();
+        take_items(value, first);
     }
 
     // JSON
@@ -293,16 +310,19 @@ private:
             return;
         }
         if (last == ']' && packed_numbers(value)) return;
+        const std::size_t first = waiting_.size();
         for (char sign = ','; sign == ',';) {
+            std::string_view name;
             if (last == '}') {
                 if (next_sign() != '"') fail("a name is missing", at_);
-                value.keys_.push_back(json_text());
+                name = json_text();
                 if (next_sign() != ':') fail("':' is missing", at_);
             }
-            value.items_.push_back(json_value(depth + 1));
+            append(json_value(depth + 1), name);
             sign = next_sign();
             if (sign != ',' && sign != last) fail("',' is missing", at_);
         }
+        take_items(value, first);
     }
 
     // Behind the first quote. Only texts with a backslash need memory of their own.
@@ -362,6 +382,7 @@ private:
     std::string_view bytes_;
     std::deque<std::string>& unescaped_;
     std::deque<std::vector<double>>& numbers_;
+    std::vector<Value> waiting_;
     index at_ = 0, values_ = 0;
 };
 

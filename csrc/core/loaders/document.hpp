@@ -19,7 +19,8 @@ public:
     Kind kind() const { return kind_; }
     // Of arrays and objects.
     index size() const { return is_packed() ? packed_count_ : index(items_.size()); }
-    const std::vector<std::string_view>& keys() const { return keys_; }
+    // Of a member of an object.
+    std::string_view name() const { return name_; }
     // An item of an array or object; an error if there is none, or if they are packed numbers.
     const Value& at(index k) const;
 
@@ -51,8 +52,8 @@ private:
     index packed_count_ = 0;
     double number_ = 0.0;
     std::string_view text_;  // of text, or the bytes of packed numbers
+    std::string_view name_;
     std::vector<Value> items_;
-    std::vector<std::string_view> keys_;
 };
 
 class Document {
