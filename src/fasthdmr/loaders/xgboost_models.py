@@ -71,7 +71,7 @@ def _read(booster: Any, *, rounds: int | None, missing: float, classes: Any) -> 
         n_features=n_features,
         **arrays,
         tree_output=tree_output,
-        offset=_margin(objective, base),
+        offset=np.array(_margin(objective, base)),  # xgboost before 3.1 has one number for all outputs
         allow_nan=True,
         feature_names=None if names is None else tuple(names),
         output_names=_output_names(n_outputs, classes, objective),
