@@ -80,8 +80,8 @@ def explain(
     from fasthdmr import TreeHDMR
 
     class Sorted(TreeHDMR):
-        def _sorting(self, *, ridge: bool) -> Any:
-            return by or super()._sorting(ridge=ridge)
+        def _sorting(self, combination: Any) -> Any:
+            return by or super()._sorting(combination)
 
     return Sorted(model, order=order, combine="sum", n_jobs=n_jobs, **{"basis": "spline"} | options).fit(X)
 

@@ -33,7 +33,7 @@ class TreesInSpans:
     Attributes
     ----------
     trees : TreeDictionary
-        Sorted by tree where coefficients belong to whole trees, else as `sorting_of_terms` says.
+        Sorted by tree where coefficients belong to whole trees: these are sorted anew, as `sorting_of_terms` says.
     combination : Combination
     options : SpanOptions
     smooth : bool
@@ -59,8 +59,9 @@ class TreesInSpans:
     def _terms(self, problem: Problem) -> tuple[TreeDictionary, list[TreeOutput]]:
         """Return trees that are sorted into terms, and the outputs as these."""
         outputs = [combined.output() for combined in self.combination.combine(problem, self.trees)]
-        by = sorting_of_terms(smooth=self.smooth)
-        return (self.trees, outputs) if self.trees.by == by else weighted_trees(self.trees, outputs, by)
+        if not self.combination.needs_y:
+            return self.trees, outputs
+        return weighted_trees(self.trees, outputs, sorting_of_terms(smooth=self.smooth))
 
     def _basis(self, problem: Problem, trees: TreeDictionary, outputs: Sequence[TreeOutput]) -> Basis:
         X, weights, n_threads = problem.X, problem.weights, problem.n_threads
