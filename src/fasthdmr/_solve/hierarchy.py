@@ -209,14 +209,14 @@ def solve(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> Sol
 
 
 def _warn(rank: int, p: int, largest: float, scale: float, deviation: float) -> None:
-    """Tell of dependent columns, and of components that are too large to sum to f (arguments: their and its terms)."""
+    """Warn of collinear columns, and of components that are too large to sum to f (arguments: their and its terms)."""
     complaints = []
     if rank < p:
         complaints.append(
             f"The {p} feature columns, the constant included, have numerical rank {rank} (relative tolerance "
-            f"{RANK_TOLERANCE:g}, or the rounding of columns with large means): components that depend on each other "
-            "are not unique, and those of least norm are returned, which share equally. More rows, or fewer collinear "
-            "variables, make them unique."
+            f"{RANK_TOLERANCE:g}, or the rounding of columns with large means): they are collinear, so components are "
+            "not unique, and the minimum-norm solution is returned. More rows, or fewer collinear variables, make them "
+            "unique."
         )
     rounding = np.finfo(float).eps * largest
     if largest > _LARGE * scale and rounding > _MISSED * deviation > 0:

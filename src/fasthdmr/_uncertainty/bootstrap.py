@@ -148,7 +148,7 @@ def _solve_columns(dictionary: OwnSpans, output: int, solution: Solution, rows: 
     triangle = _core.array_triangle(np.asfortranarray(columns / unit), weight=weights, y=None, n_threads=1)[0]
     box = np.concatenate([[0.0], unit * box[1:]])  # a constant moves no component
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankWarning)  # the fit told of it
+        warnings.simplefilter("ignore", RankWarning)  # the fit has warned already
         found = solve(triangle / np.sqrt(weights.sum()), dictionary.labels(output), box, 1)
     return found.rescaled(0.0, solution.scale, np.full(len(box) - 1, unit))
 
