@@ -48,7 +48,8 @@ void walk(const Node* tree, const FreeSets& free, std::vector<std::int32_t>& ite
     while (!tasks.empty()) {
         const auto [m, set, begin, end] = tasks.back();
         tasks.pop_back();
-        if ((moved += 1 + end - begin) > kItemsAPoll) {
+        moved += 1 + end - begin;
+        if (moved > kItemsAPoll) {
             poll();
             moved = 0;
         }

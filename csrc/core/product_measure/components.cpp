@@ -34,7 +34,8 @@ std::vector<char> choose_tables(const std::vector<double>& bytes, std::uint64_t 
     std::vector<char> chosen(bytes.size(), 0);
     double sum = 0.0;
     for (const index k : order) {
-        if ((sum += bytes[k]) > double(most)) break;
+        sum += bytes[k];
+        if (sum > double(most)) break;
         chosen[k] = 1;
     }
     return chosen;
