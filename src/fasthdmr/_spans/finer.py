@@ -55,6 +55,7 @@ def finer_sizes(
     outputs : sequence of TreeOutput
         One choice for all of them.
     X : ndarray of shape (N, n)
+        At most `FEW_ROWS` distinct rows.
     weights : ndarray of shape (N,) or None
     n_threads : int
 
@@ -66,7 +67,7 @@ def finer_sizes(
     """
     X, weights = distinct_rows(X, weights)
     n_terms = sum(len(output.coef) for output in outputs)
-    if len(X) > FEW_ROWS or len(X) * n_terms > _MOST_VALUES:
+    if len(X) * n_terms > _MOST_VALUES:
         return sizes
     values = np.column_stack([trees.evaluate(X, k, box.black_box(), n_threads)[:, 0] for k, box in enumerate(outputs)])
     regression = Regression(effective_rows(len(X), weights))

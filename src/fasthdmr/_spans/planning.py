@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fasthdmr._solve.problem import Problem
 from fasthdmr._spans.basis import MAX_DUAL_ROWS, Basis, Profile, closure, default_size, informative_rows, make_basis
+from fasthdmr._spans.finer import FEW_ROWS
 from fasthdmr._spans.fit import RIDGE, solve_values
 from fasthdmr._spans.kinds import SPANS
 from fasthdmr._spans.sizes import main_sizes, rows_for_sizes
@@ -78,7 +79,8 @@ def choose_basis(
     joint : bool
         Whether all columns are solved together.
     finer : callable or None
-        Chooses the sizes of single variables and pairs, given the rule's and a function that makes such spans.
+        Chooses the sizes of single variables and pairs for few rows, given the rule's and a function that makes such
+        spans.
 
     Returns
     -------
@@ -126,7 +128,7 @@ def choose_basis(
         return make_basis(X, weights, subspaces, sizes, degree=degree, main_sizes=larger)
 
     sizes = plan.sizes
-    if finer is not None:  # whatever the order, those up to pairs
+    if finer is not None and n_rows <= FEW_ROWS:  # whatever the order, those up to pairs
         low = closure(touched, 2)
         rule = tuple(default_size(n_rows, t) for t in range(1, max(map(len, low), default=1) + 1))
         sizes = (*finer(rule, partial(make, low)), *sizes[2:])[: len(sizes)]
