@@ -17,10 +17,8 @@ def float64_neighbours(values):
     finite = values[np.isfinite(values)]
     with np.errstate(over="ignore"):
         single = finite.astype(np.float32)
-        around = [np.nextafter(single, np.float32(s)).astype(float) for s in (-np.inf, np.inf)]
-    return np.unique(
-        np.concatenate([finite, np.nextafter(finite, -np.inf), np.nextafter(finite, np.inf), single, *around])
-    )
+        around = [np.nextafter(floats, side) for floats in (finite, single) for side in (-np.inf, np.inf)]
+    return np.unique(np.concatenate([finite, single, *around]))
 
 
 TINY = [0.0, -0.0, 1e-35, -1e-35, 1.0000000180025095e-35, -1.0000000180025095e-35, 1e-40, -1e-40, 5e-324, -5e-324]

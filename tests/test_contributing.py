@@ -20,9 +20,9 @@ def test_there_are_paths():
 
 @pytest.mark.parametrize("path", PATHS)
 def test_paths_are_there(path):
-    inside = path.removeprefix("src/fasthdmr/")
-    place = ROOT / path if inside == path else Path(fasthdmr.__file__).parent / inside
-    assert place.exists()
+    package = Path(fasthdmr.__file__).parent
+    in_package = path == "src/fasthdmr" or path.startswith("src/fasthdmr/")
+    assert (package / path[len("src/fasthdmr/") :] if in_package else ROOT / path).exists()
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from boosters import awkward_rows, library, tied_rows
+from boosters import awkward_rows, float64_neighbours, library, tied_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.product import ProductMeasure
@@ -71,7 +71,7 @@ def points_of(forest, column):
     """Some thresholds on a column as they are, and their neighbours: what is missing to the model is no point."""
     _, _, _, _, left, _, feature, threshold, *_ = forest.core.__getstate__()
     points = threshold[(left != -1) & (feature == column)][:10]
-    points = np.unique(np.concatenate([points, np.nextafter(points, np.inf), np.nextafter(points, -np.inf), [0.3]]))
+    points = np.append(float64_neighbours(points), 0.3)
     _, _, replaced = forest.core.comparison
     low, high, by = replaced[column] if len(replaced) else (1.0, 0.0, 0.0)
     return points[np.isfinite(points) & ~(np.isnan(by) & (low <= points) & (points <= high))]
