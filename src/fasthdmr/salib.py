@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from fasthdmr._estimators.hdmr import HDMR
 from fasthdmr._spans.basis import closure, informative_rows
-from fasthdmr._spans.planning import MAX_JOINT_COLUMNS, SpanPlan, plan_spans, screen_pairs, screened_rows
+from fasthdmr._spans.planning import MAX_JOINT_COLUMNS, SpanOptions, SpanPlan, plan_spans, screen_pairs, screened_rows
 from fasthdmr._support.numbers import check_numbers
 from fasthdmr._support.optional import require
 from fasthdmr._support.scale import Deviations
@@ -251,11 +251,8 @@ def _plan(X: Floats, Y: Floats, n_rows: int, order: int, m: int) -> SpanPlan:
         closure([tuple(range(d))], order),
         min(n_rows, informative_rows(X, None)),
         order,
-        basis="spline",
-        degree=_DEGREE,
-        n_splines=_sizes(m + _DEGREE, d, order, n_rows),
+        SpanOptions("spline", _DEGREE, _sizes(m + _DEGREE, d, order, n_rows)),
         joint=True,
-        chosen=False,
         strength=lambda pairs: screen_pairs(X[some], None, Y[some, None], pairs, _DEGREE),
     )
 

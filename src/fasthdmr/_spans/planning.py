@@ -46,7 +46,7 @@ class SpanOptions:
     degree : int
         Of the splines.
     n_splines : int, sequence of int or None
-        Sizes by order; None: they follow the data.
+        One size, or sizes by order; None: the rule of `default_size`, and what the data say.
     """
 
     basis: str
@@ -107,9 +107,7 @@ def choose_basis(
         touched,
         n_rows,
         order,
-        basis=options.basis,
-        degree=options.degree,
-        n_splines=as_sizes(options.n_splines, order),
+        options,
         joint=joint,
         chosen=problem.kept.interactions is not None,
         strength=strength,
@@ -147,10 +145,8 @@ def plan_spans(
     touched: Iterable[Subspace],
     n_rows: int,
     order: int,
+    options: SpanOptions,
     *,
-    basis: str,
-    degree: int,
-    n_splines: Sequence[int] | None,
     joint: bool = False,
     chosen: bool = False,
     strength: Callable[[list[Subspace]], Floats] | None = None,
@@ -165,11 +161,7 @@ def plan_spans(
         Rows with weight, repeated ones once.
     order : int
         Largest order of a span.
-    basis : str
-        A kind of `kinds.SPANS`.
-    degree : int
-    n_splines : sequence of int or None
-        Sizes by order that the user asked for; None: the rule of `default_size`.
+    options : SpanOptions
     joint : bool
         Whether all columns are solved together.
     chosen : bool
@@ -184,22 +176,22 @@ def plan_spans(
     Raises
     ------
     ValueError
-        If the spans do not fit into memory; the message has the estimate.
+        If `n_splines` has no size for each order, or the spans do not fit into memory; the message has the estimate.
 
     Warns
     -----
     PairsWarning
         If pairs are left out.
     """
-    subspaces = closure(touched, order)
-    sizes = [default_size(n_rows, t, basis) for t in range(1, order + 1)] if n_splines is None else list(n_splines)
+    subspaces, asked = closure(touched, order), as_sizes(options.n_splines, order)
+    sizes = [default_size(n_rows, t, options.basis) for t in range(1, order + 1)] if asked is None else asked
     if n_rows < 2:  # nothing varies: no span will have a column
         return SpanPlan([u for u in subspaces if len(u) == 1], tuple(sizes))
     if joint and n_rows > MAX_DUAL_ROWS:
-        fits_rows, limit = n_splines is None, MAX_JOINT_COLUMNS
+        fits_rows, limit = asked is None, MAX_JOINT_COLUMNS
         pairs: list[Subspace] = [u for u in subspaces if len(u) == 2]
         if order == 2 and not chosen and pairs and strength is not None:
-            run = SPANS[basis].degree(degree) + 1
+            run = SPANS[options.basis].degree(options.degree) + 1
             single = [u for u in subspaces if len(u) == 1]
             room = max(1, (MAX_TOUCHED_COLUMNS - run * len(single)) // run**2)
             if fits_rows:
