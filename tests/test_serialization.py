@@ -124,16 +124,16 @@ def test_a_copy_is_the_same(name, way):
 
 def core_objects():
     """Return an object of each compiled class."""
-    forest, columns = FORESTS[0].core, _core.ForestColumns(FORESTS[0].core, 0, "tree")
+    forest = FORESTS[0].core
+    columns = _core.TreeColumns([(forest, 0, "tree", "all")], 1)
     marginals = _core.Marginals([forest], X, weight=None, n_threads=1)
     trees = _core.ProductTrees([forest], 0, [np.ones(forest.n_trees)], marginals)
     spans = _core.Spans([(0, 0, [0.0, 1.0, 2.0], False, ([], []))], [(0,)], [[0]])
     sums = _core.array_sums(spans, X, weight=None, values=X[:, :1].copy(), n_threads=1)
     gram = _core.SpanGram(sums, X, None, True, 1)
     evaluators = [kind(forest, 1) for kind in (_core.Prediction, _core.TreeFeatures, _core.NodeFeatures)]
-    by_node = _core.ForestColumns(forest, 0, "node")
     return [
-        *(forest, *evaluators, by_node, _core.BackgroundLayout(), _core.TreeColumns([columns], 1), marginals, trees),
+        *(forest, *evaluators, columns, marginals, trees),
         *(_core.ProductComponents(trees, 2, None, 1), spans, sums, gram),
     ]
 
@@ -156,9 +156,10 @@ def test_no_object_is_made_by_new_alone(name):
         lambda: copyreg._reconstructor(kind, object, None),
         lambda: copyreg._reconstructor(kind, kind.__mro__[1], None),
         lambda: type("Mine", (kind,), {}),
+        lambda: kind.__new__(kind),
+        lambda: copyreg.__newobj__(kind),
+        lambda: kind(),
     ]
-    if name != "BackgroundLayout":  # it has no state to lose
-        calls += [lambda: kind.__new__(kind), lambda: copyreg.__newobj__(kind), lambda: kind()]
     for call in calls:
         with pytest.raises(TypeError):
             call()

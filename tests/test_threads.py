@@ -140,7 +140,7 @@ def wrap_core(monkeypatch, wrapper):
     functions = [(_core, name) for name in vars(_core) if callable(getattr(_core, name)) and name[0].islower()]
     methods = [
         (kind, name)
-        for kind in (_core.ForestColumns, _core.TreeColumns, _core.TermSums, _core.SpanGram)
+        for kind in (_core.TreeColumns, _core.TermSums, _core.SpanGram)
         for name in vars(kind)
         if not name.startswith("_") and callable(getattr(kind, name))
     ]

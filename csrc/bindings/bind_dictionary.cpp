@@ -1,6 +1,5 @@
 #include <memory>
 
-#include "dictionary/background_layout.hpp"
 #include "dictionary/qr_pass.hpp"
 #include "dictionary/tree_columns.hpp"
 #include "released.hpp"
@@ -110,36 +109,34 @@ py::array_t<double> merge_triangles(const py::array_t<double>& stack) {
     return to_array(parts[0]);
 }
 
+// A part as plain objects: forest, output, sorting and choice of trees.
+using GivenPart = std::tuple<std::shared_ptr<Forest>, index, std::string, std::string>;
+
+TreePart to_part(const GivenPart& given) {
+    const auto& [forest, output, by, trees] = given;
+    if (by != "tree" && by != "node") throw Error("by must be 'tree' or 'node', got '" + by + "'");
+    if (trees != "all" && trees != "few" && trees != "many")
+        throw Error("trees must be 'all', 'few' or 'many', got '" + trees + "'");
+    const TreeChoice which = trees == "all"   ? TreeChoice::all
+                             : trees == "few" ? TreeChoice::of_few_variables
+                                              : TreeChoice::of_many_variables;
+    return {forest, output, by == "tree" ? Sorting::by_tree : Sorting::by_node, which};
+}
+
 }  // namespace
 
 void bind_dictionary(py::module_& m) {
-    bind_class<ForestColumns>(m, "ForestColumns")
-        .def_static(
-            "_make",
-            [](std::shared_ptr<Forest> forest, index output, const std::string& by, const std::string& trees) {
-                if (by != "tree" && by != "node") throw Error("by must be 'tree' or 'node', got '" + by + "'");
-                if (trees != "all" && trees != "few" && trees != "many")
-                    throw Error("trees must be 'all', 'few' or 'many', got '" + trees + "'");
-                const Sorting sorting = by == "tree" ? Sorting::by_tree : Sorting::by_node;
-                const TreeChoice which = trees == "all"   ? TreeChoice::all
-                                         : trees == "few" ? TreeChoice::of_few_variables
-                                                          : TreeChoice::of_many_variables;
-                return std::make_shared<ForestColumns>(std::move(forest), output, sorting, which);
-            },
-            py::arg("forest"), py::arg("output"), py::arg("by"), py::arg("trees") = "all");
-    bind_class<BackgroundLayout>(m, "BackgroundLayout")
-        .def_static("_make", [] { return std::make_unique<BackgroundLayout>(); })
-        .def("add", &BackgroundLayout::add, py::arg("columns"))
-        .def("finish", &BackgroundLayout::finish, py::call_guard<Released>());
     bind_class<TreeColumns>(m, "TreeColumns")
         .def_static(
             "_make",
-            [](std::vector<std::shared_ptr<ForestColumns>> forests, int n_threads) {
-                if (forests.empty()) throw Error("no forests");
+            [](const std::vector<GivenPart>& given, int n_threads) {
+                if (given.empty()) throw Error("no forests");
+                std::vector<TreePart> parts;
+                for (const GivenPart& each : given) parts.push_back(to_part(each));
                 const Released released;
-                return std::make_shared<TreeColumns>(std::move(forests), n_threads);
+                return std::make_shared<TreeColumns>(parts, n_threads);
             },
-            py::arg("forests"), py::arg("n_threads"))
+            py::arg("parts"), py::arg("n_threads"))
         .def_property_readonly("subspaces", [](const TreeColumns& t) { return to_list(t.subspaces()); })
         .def_property_readonly("column_subspace",
                                [](const TreeColumns& t) {

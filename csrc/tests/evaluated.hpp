@@ -11,10 +11,10 @@ namespace fasthdmr {
 // For evaluators that do not outlive the forest.
 inline std::shared_ptr<const Forest> borrow(const Forest& forest) { return {std::shared_ptr<const Forest>(), &forest}; }
 
-inline std::vector<std::shared_ptr<ForestColumns>> parts(const std::vector<std::shared_ptr<const Forest>>& forests,
-                                                         index output, Sorting sorting) {
-    std::vector<std::shared_ptr<ForestColumns>> result;
-    for (const auto& forest : forests) result.push_back(std::make_shared<ForestColumns>(forest, output, sorting));
+inline std::vector<TreePart> parts(const std::vector<std::shared_ptr<const Forest>>& forests, index output,
+                                   Sorting sorting) {
+    std::vector<TreePart> result;
+    for (const auto& forest : forests) result.push_back({forest, output, sorting});
     return result;
 }
 

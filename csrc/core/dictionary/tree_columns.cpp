@@ -4,47 +4,30 @@
 
 namespace fasthdmr {
 
-ForestColumns::ForestColumns(std::shared_ptr<const Forest> forest, index output, Sorting sorting, TreeChoice which)
-    : forest_(std::move(forest)), output_(output), sorting_(sorting), which_(which) {
-    if (output < 0 || output >= forest_->n_outputs()) throw Error("no such output: " + std::to_string(output));
-    constant_ = which == TreeChoice::of_many_variables ? 0.0 : forest_->offset()[output];
+ForestColumns::ForestColumns(const TreePart& part)
+    : forest_(part.forest), output_(part.output), sorting_(part.sorting), which_(part.which) {
+    if (output_ < 0 || output_ >= forest_->n_outputs()) throw Error("no such output: " + std::to_string(output_));
+    constant_ = which_ == TreeChoice::of_many_variables ? 0.0 : forest_->offset()[output_];
 }
 
 void ForestColumns::prepare(int n_threads) {
-    if (state_ != State::empty) return;
-    if (sorting_ == Sorting::by_tree) {
-        prepare_trees(n_threads);
-    } else {
-        NodeSums sums(*forest_, output_, which_);
-        sums.prepare(n_threads);
-        constant_ += sums.constant();
-        by_node_.emplace(std::move(sums));
-    }
-    state_ = State::prepared;
+    if (sorting_ == Sorting::by_tree) return prepare_trees(n_threads);
+    by_node_.emplace(*forest_, output_, which_);
+    by_node_->prepare(n_threads);
+    constant_ += by_node_->constant();
 }
 
 void ForestColumns::prepare_trees(int n_threads) {
-    double constant = constant_;
-    std::vector<Subspace> subspaces;
     std::vector<TreeSet> sets;
     for (Group& group : group_trees(*forest_, output_, which_))
         if (group.subspace.empty()) {
-            for (const index t : group.trees) constant += forest_->values(t)[forest_->value_column(output_)];
+            for (const index t : group.trees) constant_ += forest_->values(t)[forest_->value_column(output_)];
         } else {
-            subspaces.push_back(std::move(group.subspace));
+            subspaces_.push_back(std::move(group.subspace));
             sets.push_back({std::move(group.trees), output_});
         }
-    TreeSums sums(*forest_, std::move(sets));
-    sums.prepare(n_threads);
-    by_tree_.emplace(std::move(sums));
-    subspaces_ = std::move(subspaces);
-    constant_ = constant;
-}
-
-TableOffers& ForestColumns::offers() {
-    if (state_ != State::prepared) throw Error("these columns are laid out already");
-    state_ = State::used_up;
-    return by_tree_ ? by_tree_->offers() : by_node_->offers();
+    by_tree_.emplace(*forest_, std::move(sets));
+    by_tree_->prepare(n_threads);
 }
 
 void ForestColumns::finish(int n_threads) {
@@ -57,15 +40,15 @@ void ForestColumns::fill(const InputBlock& block, double* const* out) const {
     else by_node_->fill(*forest_, {{&block, out}});
 }
 
-TreeColumns::TreeColumns(std::vector<std::shared_ptr<ForestColumns>> forests, int n_threads)
-    : forests_(std::move(forests)), column_of_(forests_.size()) {
+TreeColumns::TreeColumns(const std::vector<TreePart>& parts, int n_threads)
+    : forests_(parts.begin(), parts.end()), column_of_(parts.size()) {
     std::vector<ForestColumns*> each;
-    for (const auto& columns : forests_) {
-        if (columns->forest().n_features() != n_features())
+    for (ForestColumns& columns : forests_) {
+        if (columns.forest().n_features() != n_features())
             throw Error("the forests have different numbers of features");
-        if (!same(columns->forest().comparison(), forests_.front()->forest().comparison()))
+        if (!same(columns.forest().comparison(), forests_.front().forest().comparison()))
             throw Error("the forests compare values in different ways");
-        each.push_back(columns.get());
+        each.push_back(&columns);
     }
     lay_out(each, kTableBytes, n_threads);
     struct Source {  // of a column: the number of a subspace among the member's
@@ -74,7 +57,7 @@ TreeColumns::TreeColumns(std::vector<std::shared_ptr<ForestColumns>> forests, in
     };
     std::map<Subspace, std::vector<Source>, decltype(&precedes)> sources(&precedes);
     for (std::size_t i = 0; i < forests_.size(); ++i) {
-        const std::vector<Subspace>& own = forests_[i]->subspaces();
+        const std::vector<Subspace>& own = forests_[i].subspaces();
         column_of_[i].resize(own.size());
         for (std::size_t k = 0; k < own.size(); ++k) sources[own[k]].push_back({index(i), k});
     }
@@ -89,7 +72,7 @@ TreeColumns::TreeColumns(std::vector<std::shared_ptr<ForestColumns>> forests, in
 
 std::vector<double> TreeColumns::constants() const {
     std::vector<double> result;
-    for (const auto& forest : forests_) result.push_back(forest->constant());
+    for (const auto& forest : forests_) result.push_back(forest.constant());
     return result;
 }
 
@@ -97,7 +80,7 @@ void TreeColumns::fill(const InputBlock& block, double* const* out) const {
     for (std::size_t i = 0; i < forests_.size(); ++i) {
         std::vector<double*> own;
         for (const index j : column_of_[i]) own.push_back(out[j]);
-        forests_[i]->fill(block, own.data());
+        forests_[i].fill(block, own.data());
     }
 }
 

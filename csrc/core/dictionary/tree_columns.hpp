@@ -14,17 +14,23 @@ namespace fasthdmr {
 
 enum class Sorting { by_tree, by_node };
 
-// What one forest, or a part of its trees, adds to one output: a constant and one column a subspace. The offset belongs
-// to the trees of few variables where these are apart.
+// Trees of one forest that become columns of one output, and how they are sorted.
+struct TreePart {
+    std::shared_ptr<const Forest> forest;
+    index output;
+    Sorting sorting;
+    TreeChoice which = TreeChoice::all;
+};
+
+// What a part adds to its output: a constant and one column a subspace. The offset of the forest belongs to the trees
+// of few variables where these are apart.
 class ForestColumns {
 public:
-    ForestColumns(std::shared_ptr<const Forest> forest, index output, Sorting sorting,
-                  TreeChoice which = TreeChoice::all);
-    // Two-phase construction (column_layout.hpp). prepare() depends on this forest only and is idempotent; if it fails,
-    // nothing has changed. offers() may be called once. finish() needs the memory budget that all forests share; fill()
-    // requires finish().
+    explicit ForestColumns(const TreePart& part);
+    // Two-phase construction (column_layout.hpp). prepare() depends on this forest only. finish() needs the memory
+    // budget that all forests share; fill() requires finish().
     void prepare(int n_threads);
-    TableOffers& offers();
+    TableOffers& offers() { return by_tree_ ? by_tree_->offers() : by_node_->offers(); }
     void finish(int n_threads);
 
     const Forest& forest() const { return *forest_; }
@@ -34,14 +40,12 @@ public:
     void fill(const InputBlock& block, double* const* out) const;
 
 private:
-    enum class State { empty, prepared, used_up };
     void prepare_trees(int n_threads);
 
     std::shared_ptr<const Forest> forest_;
     index output_;
     Sorting sorting_;
     TreeChoice which_;
-    State state_ = State::empty;
     double constant_;
     std::vector<Subspace> subspaces_;  // by tree
     std::optional<TreeSums> by_tree_;
@@ -52,8 +56,7 @@ private:
 // a forest.
 class TreeColumns : public BlockColumns {
 public:
-    // Lays them out; they belong to no other columns.
-    TreeColumns(std::vector<std::shared_ptr<ForestColumns>> forests, int n_threads);
+    TreeColumns(const std::vector<TreePart>& parts, int n_threads);
 
     struct Column {
         index subspace, member;
@@ -62,12 +65,12 @@ public:
     const std::vector<Column>& columns() const { return columns_; }
     std::vector<double> constants() const;
     index count() const override { return index(columns_.size()); }
-    index n_features() const override { return forests_.front()->forest().n_features(); }
-    const Comparison& comparison() const override { return *forests_.front()->forest().comparison(); }
+    index n_features() const override { return forests_.front().forest().n_features(); }
+    const Comparison& comparison() const override { return *forests_.front().forest().comparison(); }
     void fill(const InputBlock& block, double* const* out) const override;
 
 private:
-    std::vector<std::shared_ptr<ForestColumns>> forests_;
+    std::vector<ForestColumns> forests_;
     std::vector<Subspace> subspaces_;
     std::vector<Column> columns_;
     std::vector<std::vector<index>> column_of_;  // by forest, the column of each of its subspaces

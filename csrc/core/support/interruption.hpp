@@ -15,14 +15,12 @@ public:
     using Ask = void (*)();
     static constexpr std::chrono::milliseconds kInterval{100};
 
-    // When its owner thread polls, `ask` is called at intervals, and throws to end the call. Without `ask` only stop()
-    // ends it.
+    // When its owner thread polls, `ask` is called at intervals, and throws to end the call. It may be null: nothing
+    // ends the call then.
     explicit Interruptible(Ask ask);
     Interruptible(const Interruptible&) = delete;
     Interruptible& operator=(const Interruptible&) = delete;
 
-    // Ends the call with this exception, unless it is ending already.
-    void stop(std::exception_ptr reason) noexcept;
     void poll();
 
     // The call that this thread works for, or null.
@@ -43,6 +41,8 @@ public:
 private:
     using Time = std::chrono::nanoseconds;
     static Time now();
+    // Ends the call with this exception, unless it is ending already.
+    void stop(std::exception_ptr reason) noexcept;
 
     Ask ask_;
     std::thread::id owner_;

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "dictionary/background_layout.hpp"
 #include "evaluated.hpp"
 #include "harness.hpp"
 #include "trees.hpp"
@@ -123,30 +122,6 @@ TEST(evaluate_needs_only_the_columns_in_use) {
     CHECK_CLOSE(actual, first, 1e-13);
 }
 
-TEST(tree_columns_are_the_same_from_background_layout) {
-    const Members members(23);
-    const Matrix& x = members.x;
-    for (const Sorting sorting : {Sorting::by_tree, Sorting::by_node}) {
-        std::vector<std::vector<double>> found;
-        for (const bool ahead : {false, true}) {
-            const auto forests = parts({share(members.first), share(members.second)}, 1, sorting);
-            if (ahead) {
-                BackgroundLayout layout;
-                for (const auto& columns : forests) layout.add(columns);
-                layout.finish();
-            }
-            const TreeColumns columns(forests, 2);
-            found.push_back(columns.constants());
-            std::vector<double> out(columns.count() * x.rows);
-            TreeDictionary(columns, x.table()).fill({0, 1, kBlockRows}, out.data(), x.rows);
-            found.back().insert(found.back().end(), out.begin(), out.end());
-        }
-        CHECK(found[0] == found[1]);
-    }
-    BackgroundLayout of_nothing;
-    of_nothing.finish();
-}
-
 TEST(tree_columns_may_be_none) {
     Trees trees(2, 1, 1);
     trees.add({leaf({1.5})}).add({leaf({2.0})});
@@ -180,10 +155,8 @@ TEST(dictionaries_reject_what_does_not_fit) {
     CHECK_THROWS(Error, "every column needs a subspace", ArrayDictionary(x.table(), {{0}}, {0, 0}));
     const auto three = share(Trees(3, 1, 1)), two = share(Trees(2, 1, 1)), outputs = share(Trees(3, 2, 1));
     CHECK_THROWS(Error, "different numbers of features", TreeColumns(parts({three, two}, 0, Sorting::by_tree), 1));
-    CHECK_THROWS(Error, "no such output: 1", parts({outputs, three}, 1, Sorting::by_tree));
-    const auto used = parts({two}, 0, Sorting::by_tree);
-    const TreeColumns columns(used, 1);
-    CHECK_THROWS(Error, "laid out already", TreeColumns(used, 1));
+    CHECK_THROWS(Error, "no such output: 1", TreeColumns(parts({outputs, three}, 1, Sorting::by_tree), 1));
+    const TreeColumns columns(parts({two}, 0, Sorting::by_tree), 1);
     CHECK_THROWS(Error, "another number of columns", TreeDictionary(columns, x.table()));
     CHECK_THROWS(Error, "another number of columns", evaluate(columns, x.table(), {}, nullptr, 1));
 }

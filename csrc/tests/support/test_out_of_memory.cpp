@@ -6,7 +6,6 @@
 #include <new>
 
 #include "dense_spans.hpp"
-#include "dictionary/background_layout.hpp"
 #include "dictionary/qr_pass.hpp"
 #include "evaluated.hpp"
 #include "harness.hpp"
@@ -188,31 +187,6 @@ TEST(triangles_and_components) {
         eta_matrix(measure, a.data(), kThreads);
         return a;
     });
-}
-
-TEST(background_layout) {
-    const Case& c = a_case();
-    try_failures("BackgroundLayout", [&] {
-        BackgroundLayout layout;
-        const auto own = parts({c.forest, c.forest}, 0, Sorting::by_tree);
-        for (const auto& columns : own) layout.add(columns);
-        layout.finish();
-        return TreeColumns(own, kThreads).constants();
-    });
-    // Columns whose preparation failed can be prepared again.
-    const auto own = parts({c.forest}, 1, Sorting::by_tree);
-    first_failure = allocations + 50;
-    last_failure = std::numeric_limits<long>::max();
-    bool failed = false;
-    try {
-        own[0]->prepare(1);
-    } catch (const std::bad_alloc&) {
-        failed = true;
-    }
-    first_failure = kNever;
-    CHECK(failed);
-    const TreeColumns again(own, 1), fresh(parts({c.forest}, 1, Sorting::by_tree), 1);
-    CHECK(again.subspaces() == fresh.subspaces() && again.constants() == fresh.constants());
 }
 
 TEST(spans_and_their_hierarchy) {

@@ -33,8 +33,6 @@ class TreeDictionary(OwnSpans):
         belongs to no variable is not a column.
     n_threads : int
         For laying the columns out.
-    begun : sequence of _core.ForestColumns
-        The first output's columns of each forest, where they are begun already; they are used up.
 
     Attributes
     ----------
@@ -42,18 +40,10 @@ class TreeDictionary(OwnSpans):
         What the leaves of an output add up to at most, in absolute value; infinite where one is no number.
     """
 
-    def __init__(
-        self,
-        forests: Sequence[Forest],
-        by: Sorting = "tree",
-        *,
-        n_threads: int = 1,
-        begun: Sequence[_core.ForestColumns] = (),
-    ) -> None:
+    def __init__(self, forests: Sequence[Forest], by: Sorting = "tree", *, n_threads: int = 1) -> None:
         self.forests = tuple(forests)
         self.by = by
         self.n_threads = n_threads
-        self._begun = list(begun)
         self.n_features = self.forests[0].n_features
         self.n_outputs = self.forests[0].n_outputs
         self.reach = np.sum([forest.core.reach for forest in self.forests], axis=0)
@@ -61,15 +51,10 @@ class TreeDictionary(OwnSpans):
     @cached_property
     def columns(self) -> list[_core.TreeColumns]:
         """The C++ columns of each output; they are not pickled but made again."""
-        begun, self._begun = self._begun, []
-        parts = [
-            [columns for forest in self.forests for columns in forest_columns(forest, output, self.by)]
-            for output in range(1 if begun else 0, self.n_outputs)
-        ]
-        return [_core.TreeColumns(part, self.n_threads) for part in ([begun] if begun else []) + parts]
+        return [_core.TreeColumns(self._parts(output), self.n_threads) for output in range(self.n_outputs)]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "columns"} | {"_begun": []}
+        return {name: value for name, value in self.__dict__.items() if name != "columns"}
 
     def labels(self, output: int = 0) -> Labels:
         """Return the labels of the columns of one output."""
@@ -110,13 +95,12 @@ class TreeDictionary(OwnSpans):
         """Return the columns of components, (N, m): every output has its own."""
         return self._own_columns(rows, components)
 
+    def _parts(self, output: int) -> list[tuple[_core.Forest, int, str, str]]:
+        """Return which trees make columns and how they are sorted: one part a forest, or two where it is by both."""
+        cores = [forest.core for forest in self.forests]
+        if self.by != "hybrid":
+            return [(core, output, self.by, "all") for core in cores]
+        return [(core, output, by, which) for core in cores for by, which in (("tree", "few"), ("node", "many"))]
+
     def _unit(self, output: int) -> float:
         return power_of_two(self.reach[output])
-
-
-def forest_columns(forest: Forest, output: int, by: Sorting) -> list[_core.ForestColumns]:
-    """Return the columns that a forest adds to an output: one part, or two where its trees are sorted in two ways."""
-    if by == "hybrid":
-        few = _core.ForestColumns(forest.core, output, "tree", "few")
-        return [few, _core.ForestColumns(forest.core, output, "node", "many")]
-    return [_core.ForestColumns(forest.core, output, by)]

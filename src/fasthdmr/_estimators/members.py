@@ -10,8 +10,6 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from fasthdmr import _core
-from fasthdmr._dictionaries.tree_columns import Sorting, forest_columns
 from fasthdmr._forest.forest import Forest
 from fasthdmr._support.progress import progress
 from fasthdmr._support.validation import check_model_names
@@ -73,44 +71,26 @@ def fit_members(members: Sequence[Any], X: NDArray[Any], y: Any, sample_weight: 
     return [member if is_fitted(member) else fit_member(member, X, y, sample_weight) for member in each]
 
 
-def load_members(
-    members: Sequence[Any], n_features: int, feature_names: Sequence[str] | None, by: Sorting, n_threads: int = 1
-) -> tuple[list[Forest], list[_core.ForestColumns]]:
-    """Load fitted models, check that they speak of the same variables and outputs, and begin with their columns.
-
-    On two threads, one reads the trees of a model in Python while the other lays out the columns of another.
+def load_members(members: Sequence[Any], n_features: int, feature_names: Sequence[str] | None) -> list[Forest]:
+    """Load fitted models, and check that they speak of the same variables and outputs.
 
     Parameters
     ----------
     members : sequence of models
     n_features : int
     feature_names : sequence of str or None
-    by : {"tree", "node", "hybrid"}
-        How the trees are sorted into columns.
-    n_threads : int
 
     Returns
     -------
-    forests : list of Forest
-    columns : list of _core.ForestColumns
-        Those of the first output of each forest, laid out or not.
+    list of Forest
+        They compare values in the same way.
 
     Raises
     ------
     ValueError
         If numbers of features or outputs, or feature names, disagree.
     """
-    forests: list[Forest] = []
-    columns: list[_core.ForestColumns] = []
-    layout = _core.BackgroundLayout()
-    for member in reversed(members):  # ensembles tend to come by rising depth: the largest should not be the last
-        forests.insert(0, load_forest(member))
-        begun = forest_columns(forests[0], 0, by)
-        columns[:0] = begun
-        if n_threads > 1 and len(forests) < len(members):  # the last is left to all threads
-            for each in begun:
-                layout.add(each)
-    layout.finish()
+    forests = [load_forest(member) for member in members]
     for forest in forests:
         if forest.n_features != n_features:
             raise ValueError(
@@ -121,10 +101,7 @@ def load_members(
                 f"The models have {[f.n_outputs for f in forests]} outputs; all must have the same number."
             )
         check_model_names(feature_names, forest.feature_names)
-    alike = compared_alike(forests)
-    if any(core is not before for core, before in zip(alike, forests, strict=True)):
-        return alike, [each for forest in alike for each in forest_columns(forest, 0, by)]
-    return forests, columns
+    return compared_alike(forests)
 
 
 def variable_names(forests: Sequence[Forest], feature_names: Sequence[str] | None) -> tuple[str, ...]:

@@ -275,10 +275,9 @@ class TreeHDMR(BaseHDMR):
             self.estimators_ = fit_members(members, X, y, weights, verbose=self.verbose)
         with self._timed("models read"):
             names_in = getattr(self, "feature_names_in_", None)
-            by, threads = self._sorting(combination), n_threads(self.n_jobs)
-            self.forests_, begun = load_members(self.estimators_, X.shape[1], names_in, by, threads)
+            self.forests_ = load_members(self.estimators_, X.shape[1], names_in)
             self.feature_names_ = variable_names(self.forests_, names_in)
-        return TreeDictionary(self.forests_, by, n_threads=threads, begun=begun)
+        return TreeDictionary(self.forests_, self._sorting(combination), n_threads=n_threads(self.n_jobs))
 
     def _sorting(self, combination: Combination) -> Sorting:
         """Return how trees are sorted into subspaces."""
