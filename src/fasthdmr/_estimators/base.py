@@ -2,47 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin
-from sklearn.metrics import r2_score
-from sklearn.utils import Tags, check_array, column_or_1d
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.base import RegressorMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from fasthdmr._dictionaries.dictionary import Dictionary
+from fasthdmr._estimators.checked import CheckedEstimator
+from fasthdmr._estimators.scores import r_squared
 from fasthdmr._results.decomposition import Component, Decomposition, assemble
 from fasthdmr._results.explanation import Explanation, as_row, explain
 from fasthdmr._results.sensitivity import Sensitivity
 from fasthdmr._solve.hierarchy import Solution
-from fasthdmr._solve.problem import Kept, Problem
-from fasthdmr._spans.kinds import BasisKind
-from fasthdmr._support.numbers import as_floats, check_numbers
-from fasthdmr._support.scale import CONSTANT, Deviations, check_size
-from fasthdmr._support.subspaces import Subspace, as_subspace, as_variables
+from fasthdmr._solve.problem import Problem
+from fasthdmr._support.scale import Deviations
+from fasthdmr._support.subspaces import Subspace, as_variables
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
-from fasthdmr._support.validation import check_kind, check_names
-from fasthdmr._support.weights import check_weights
-from fasthdmr._uncertainty.bootstrap import KINDS
-
-MAX_DEGREE = 3
-_LABELS = (
-    "Class labels are no output of a model: use fidelity(X) to compare with the model itself (TreeHDMR: combine='sum' "
-    "to decompose it as it is)."
-)
 
 
-class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ignore[misc]
     """Base of the estimators; they set `decomposition_` and `feature_names_` in `fit`."""
 
     decomposition_: Decomposition
-    feature_names_: tuple[str, ...]
     n_jobs: int | None
-    _is_scored = False  # whether the output of the black box is a score, where y are labels
 
     @contextmanager
     def _whole(self) -> Iterator[None]:
@@ -408,30 +396,6 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
         decomposition: Decomposition = self.decomposition_
         return decomposition
 
-    def _interactions(self) -> set[Subspace]:
-        """Return the subspaces that the parameter `interactions` chooses."""
-        given, example = self.interactions, f"such as [{self.feature_names_[:2]!r}]"
-        # An iterator would be empty when it is asked for the second time.
-        if not isinstance(given, Collection | np.ndarray) or isinstance(given, str | bytes | Mapping):
-            raise ValueError(f"interactions must be None or a list of subspaces, {example}, got {given!r}.")
-        chosen = set()
-        for variables in given:
-            u = as_subspace(variables, self.feature_names_, what="interactions")
-            if len(u) < 2:
-                raise ValueError(
-                    f"interactions must be a list of subspaces of two or more variables, {example}, got {variables!r} "
-                    "in it. Components of one variable are always kept."
-                )
-            if self.order is not None and len(u) > self.order:
-                raise ValueError(f"interactions has {variables!r}, of order {len(u)}, but order={self.order}.")
-            chosen.add(u)
-        return chosen
-
-    def _kept(self) -> Kept:
-        """Return which components are kept."""
-        chosen = getattr(self, "interactions", None)
-        return Kept(self.order, None if chosen is None else frozenset(self._interactions()))
-
     def _set_decomposition(
         self, problem: Problem, dictionary: Dictionary, solutions: Sequence[Solution], **rest: Any
     ) -> None:
@@ -444,100 +408,7 @@ class BaseHDMR(TransformerMixin, RegressorMixin, BaseEstimator):  # type: ignore
             dictionary, solutions, problem.kept, feature_names=self.feature_names_, data=data, **rest
         )
 
-    def _check_common(self) -> None:
-        """Check the parameters that estimators with splines have."""
-        self._check_kept()
-        degree = self.degree
-        if not isinstance(degree, int | np.integer) or not 0 <= degree <= MAX_DEGREE:
-            raise ValueError(f"degree must be an integer from 0 to {MAX_DEGREE}, got {degree!r}.")
-
-    def _check_basis(self, kinds: Mapping[str, BasisKind]) -> None:
-        if self.basis not in list(kinds):
-            *others, last = map(repr, kinds)
-            raise ValueError(f"basis must be {', '.join(others)} or {last}, got {self.basis!r}.")
-
-    def _check_kept(self) -> None:
-        """Check the parameters that all estimators have."""
-        order, normalise = self.order, self.normalise
-        check_kind(self.ci, list(KINDS), name="ci")
-        if normalise not in ("output", "data"):
-            raise ValueError(f"normalise must be 'output' or 'data', got {normalise!r}.")
-        if order is not None and (not isinstance(order, int | np.integer) or order < 1):
-            raise ValueError(f"order must be a positive integer or None, got {order!r}.")
-
-    def _targets_of(self, y: Any) -> Floats:
-        """Return y as numbers that the output of the black box can be compared with."""
-        check_numbers(y, "y", remedy=_LABELS)
-        targets = as_floats(y, "y")
-        if self._is_scored and np.array_equal(targets, np.round(targets)):
-            raise ValueError(
-                f"y holds whole numbers, but the output of the black box is a classifier's score. {_LABELS}"
-            )
-        return targets
-
-    def _check_data(
-        self, X: Any, y: Any, *, numeric: bool, needed_for: str = "", labels: bool = False
-    ) -> tuple[NDArray[Any], Any]:
-        """Return X, and y where it is given, checked.
-
-        `numeric` says whether y has to become floating point, `needed_for` who cannot do without it, `labels` whether
-        it may be text.
-        """
-        if y is None and needed_for:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. "
-                f"It is needed for {needed_for}."
-            )
-        check_numbers(X, "X")
-        X = self._validated(X, reset=True)
-        if y is None:
-            return X, None
-        check_numbers(y, "y", labels=labels and not numeric, remedy=_LABELS)
-        if self.normalise == "data":
-            self._targets_of(y)
-        with np.errstate(invalid="ignore"):  # the check for finite values adds them up, which may overflow
-            y = check_array(y, ensure_2d=False, dtype=np.float64 if numeric else None, input_name="y")
-        if numeric:
-            check_size(y, "y")
-        if y.ndim == 2 and y.shape[1] == 1:
-            y = column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
-        return X, y
-
-    def _rows(self, X: Any) -> NDArray[Any]:
-        check_is_fitted(self)
-        check_numbers(X, "X")
-        if not hasattr(self, "feature_names_in_"):  # the names may be those of the model
-            check_names(X, self.feature_names_, may_be_unnamed=True)
-        return self._validated(X, reset=False)
-
-    def _validated(self, X: Any, *, reset: bool) -> NDArray[Any]:
-        with np.errstate(invalid="ignore"):  # as for y
-            rows: NDArray[Any] = validate_data(
-                self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=self._finite()
-            )
-        return rows
-
-    def _finite(self) -> bool | str:
-        return "allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-
-def r_squared(y: Any, prediction: Floats, sample_weight: Any) -> float:
-    """Return scikit-learn's R², whose squares it takes of numbers near one; a constant hit but for rounding is hit."""
-    if sample_weight is not None:
-        check_numbers(sample_weight, "sample_weight")
-    values = np.asarray(y)
-    weights = None if sample_weight is None else check_weights(sample_weight, prediction)
-    if values.dtype.kind == "f" and values.shape == prediction.shape and np.isfinite(values).all():
-        given, fitted = values.reshape(len(values), -1), prediction.reshape(len(values), -1)
-        target = Deviations.of(given, weights)
-        mean, constant = target.mean, target.is_constant
-        is_hit = constant & (np.abs(fitted - mean) <= CONSTANT * np.abs(mean)).all(axis=0)
-        y = np.where(constant, 0.0, given) / target.scale
-        prediction = np.where(is_hit, 0.0, fitted - np.where(constant, mean, 0.0)) / target.scale
-    return float(r2_score(y, prediction, sample_weight=weights))

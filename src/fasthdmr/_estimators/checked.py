@@ -1,0 +1,135 @@
+"""Parameters and data of estimators, checked: clear errors in place of wrong results."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from fasthdmr._solve.problem import Kept
+from fasthdmr._spans.kinds import BasisKind
+from fasthdmr._support.numbers import as_floats, check_numbers
+from fasthdmr._support.scale import check_size
+from fasthdmr._support.subspaces import Subspace, as_subspace
+from fasthdmr._support.typing import Floats
+from fasthdmr._support.validation import check_kind, check_names
+from fasthdmr._uncertainty.bootstrap import KINDS
+
+MAX_DEGREE = 3
+_LABELS = (
+    "Class labels are no output of a model: use fidelity(X) to compare with the model itself (TreeHDMR: combine='sum' "
+    "to decompose it as it is)."
+)
+
+
+class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
+    """An estimator that checks its parameters, the data of `fit`, and rows; the children set `feature_names_`."""
+
+    feature_names_: tuple[str, ...]
+    _is_scored = False  # whether the output of the black box is a score, where y are labels
+
+    def _check_common(self) -> None:
+        """Check the parameters that estimators with splines have."""
+        self._check_kept()
+        degree = self.degree
+        if not isinstance(degree, int | np.integer) or not 0 <= degree <= MAX_DEGREE:
+            raise ValueError(f"degree must be an integer from 0 to {MAX_DEGREE}, got {degree!r}.")
+
+    def _check_basis(self, kinds: Mapping[str, BasisKind]) -> None:
+        if self.basis not in list(kinds):
+            *others, last = map(repr, kinds)
+            raise ValueError(f"basis must be {', '.join(others)} or {last}, got {self.basis!r}.")
+
+    def _check_kept(self) -> None:
+        """Check the parameters that all estimators have."""
+        order, normalise = self.order, self.normalise
+        check_kind(self.ci, list(KINDS), name="ci")
+        if normalise not in ("output", "data"):
+            raise ValueError(f"normalise must be 'output' or 'data', got {normalise!r}.")
+        if order is not None and (not isinstance(order, int | np.integer) or order < 1):
+            raise ValueError(f"order must be a positive integer or None, got {order!r}.")
+
+    def _targets_of(self, y: Any) -> Floats:
+        """Return y as numbers that the output of the black box can be compared with."""
+        check_numbers(y, "y", remedy=_LABELS)
+        targets = as_floats(y, "y")
+        if self._is_scored and np.array_equal(targets, np.round(targets)):
+            raise ValueError(
+                f"y holds whole numbers, but the output of the black box is a classifier's score. {_LABELS}"
+            )
+        return targets
+
+    def _check_data(
+        self, X: Any, y: Any, *, numeric: bool, needed_for: str = "", labels: bool = False
+    ) -> tuple[NDArray[Any], Any]:
+        """Return X, and y where it is given, checked.
+
+        `numeric` says whether y has to become floating point, `needed_for` who cannot do without it, `labels` whether
+        it may be text.
+        """
+        if y is None and needed_for:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. "
+                f"It is needed for {needed_for}."
+            )
+        check_numbers(X, "X")
+        X = self._validated(X, reset=True)
+        if y is None:
+            return X, None
+        check_numbers(y, "y", labels=labels and not numeric, remedy=_LABELS)
+        if self.normalise == "data":
+            self._targets_of(y)
+        with np.errstate(invalid="ignore"):  # the check for finite values adds them up, which may overflow
+            y = check_array(y, ensure_2d=False, dtype=np.float64 if numeric else None, input_name="y")
+        if numeric:
+            check_size(y, "y")
+        if y.ndim == 2 and y.shape[1] == 1:
+            y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        return X, y
+
+    def _rows(self, X: Any) -> NDArray[Any]:
+        check_is_fitted(self)
+        check_numbers(X, "X")
+        if not hasattr(self, "feature_names_in_"):  # the names may be those of the model
+            check_names(X, self.feature_names_, may_be_unnamed=True)
+        return self._validated(X, reset=False)
+
+    def _validated(self, X: Any, *, reset: bool) -> NDArray[Any]:
+        with np.errstate(invalid="ignore"):  # as for y
+            rows: NDArray[Any] = validate_data(
+                self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite=self._finite()
+            )
+        return rows
+
+    def _finite(self) -> bool | str:
+        return "allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True
+
+    def _interactions(self) -> set[Subspace]:
+        """Return the subspaces that the parameter `interactions` chooses."""
+        given, example = self.interactions, f"such as [{self.feature_names_[:2]!r}]"
+        # An iterator would be empty when it is asked for the second time.
+        if not isinstance(given, Collection | np.ndarray) or isinstance(given, str | bytes | Mapping):
+            raise ValueError(f"interactions must be None or a list of subspaces, {example}, got {given!r}.")
+        chosen = set()
+        for variables in given:
+            u = as_subspace(variables, self.feature_names_, what="interactions")
+            if len(u) < 2:
+                raise ValueError(
+                    f"interactions must be a list of subspaces of two or more variables, {example}, got {variables!r} "
+                    "in it. Components of one variable are always kept."
+                )
+            if self.order is not None and len(u) > self.order:
+                raise ValueError(f"interactions has {variables!r}, of order {len(u)}, but order={self.order}.")
+            chosen.add(u)
+        return chosen
+
+    def _kept(self) -> Kept:
+        """Return which components are kept."""
+        chosen = getattr(self, "interactions", None)
+        return Kept(self.order, None if chosen is None else frozenset(self._interactions()))
