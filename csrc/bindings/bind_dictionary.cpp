@@ -1,3 +1,4 @@
+// Columns of trees and arrays, and the R factors of these columns.
 #include <memory>
 
 #include "dictionary/qr_pass.hpp"
@@ -9,7 +10,7 @@ namespace fasthdmr {
 
 namespace {
 
-// Rows of every fold, from fold numbers: lists that the Rows point into.
+// The rows of each fold. Rows from fold numbers point into `lists`.
 struct Folds {
     std::vector<std::vector<index>> lists;
     std::vector<Rows> parts;
@@ -74,7 +75,7 @@ py::array_t<double> to_array(const Triangle& triangle) {
     return out;
 }
 
-// R of the QR of rows as they are.
+// The R factor of a matrix.
 py::array_t<double> triangle_of_rows(const py::array_t<double, py::array::f_style>& rows) {
     if (rows.ndim() != 2) throw Error("expected a matrix");
     const index n = rows.shape(0);
@@ -88,7 +89,7 @@ py::array_t<double> triangle_of_rows(const py::array_t<double, py::array::f_styl
     return to_array(triangle);
 }
 
-// Merges triangles (k, p, p) into one (p, p).
+// Merges k R factors, (k, p, p), into that of all their rows, (p, p).
 py::array_t<double> merge_triangles(const py::array_t<double>& stack) {
     if (stack.ndim() != 3 || stack.shape(0) < 1 || stack.shape(1) != stack.shape(2))
         throw Error("expected (k, p, p) triangles");

@@ -1,3 +1,4 @@
+// Forests, their evaluation, and how they compare values.
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -42,8 +43,8 @@ std::shared_ptr<Forest> make_forest(index n_features, index n_outputs, const Int
     return std::make_shared<Forest>(arrays);
 }
 
-// The arrays that make the same forest again. Thresholds compared in float32 are float32 numbers by now; rounding them
-// down once more changes nothing.
+// The arrays that restore the forest. Thresholds for float32 comparison were rounded down to float32 when the forest
+// was made; rounding them again changes nothing.
 py::tuple get_state(const Forest& f) {
     const index n_nodes = f.n_nodes();
     Integers tree_offsets(f.n_trees() + 1), left(n_nodes), right(n_nodes), feature(n_nodes), tree_output(f.n_trees());
@@ -79,7 +80,7 @@ std::shared_ptr<Forest> set_state(const py::tuple& s) {
                        s[13].cast<py::tuple>());
 }
 
-// That of a forest of these nodes; `replaced` is (n_features, 3): low, high, by.
+// The comparison of a forest with these nodes. `replaced` has the shape (n_features, 3): low, high, by.
 py::tuple float64_comparison(const Integers& left, const Integers& right, const Integers& feature,
                              const Doubles& threshold, const Doubles& replaced) {
     const index n_nodes = left.size(), n_features = replaced.ndim() == 2 ? replaced.shape(0) : 0;
@@ -90,14 +91,14 @@ py::tuple float64_comparison(const Integers& left, const Integers& right, const 
     return comparison_state(Comparison(std::move(thresholds), as_replacements(replaced)));
 }
 
-// The least and the largest float64 that are equal to a number in float32.
+// The least and the largest float64 that are rounded to the same float32 as the value.
 py::tuple float32_interval(float value) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const float before = std::nextafter(value, -float(infinity));
     return py::make_tuple(std::nextafter(largest_double_not_above(before), infinity), largest_double_not_above(value));
 }
 
-// The forests with one comparison, as they are if they have; an error if there is none.
+// The forests with one common comparison, unchanged if they share it already; an error if there is none.
 std::vector<std::shared_ptr<Forest>> compared_alike(const std::vector<std::shared_ptr<Forest>>& forests) {
     if (forests.empty()) return forests;
     const Released released;

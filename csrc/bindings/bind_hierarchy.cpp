@@ -1,3 +1,4 @@
+// The least-squares problem and the top-down pass on an R factor; ridge regression.
 #include "linalg/pivoted_qr.hpp"
 #include "released.hpp"
 #include "results.hpp"
@@ -52,7 +53,7 @@ py::tuple a_and_nu(const FortranDoubles& r, const std::vector<Subspace>& subspac
     return py::make_tuple(a, nu);
 }
 
-// The coefficients of a target on the columns of a triangle, which is its last one: the constant's, then the others'.
+// Least-squares coefficients, the constant first. The last column of the R factor belongs to the target.
 py::array_t<double> least_squares(const FortranDoubles& triangle, double tolerance) {
     const index p = triangle.ndim() == 2 ? triangle.shape(0) - 1 : 0;
     if (p < 1 || triangle.shape(1) != p + 1) throw Error("the triangle must be square");
@@ -62,7 +63,7 @@ py::array_t<double> least_squares(const FortranDoubles& triangle, double toleran
     return to_array(without_gil([&] { return regression(r.data(), p, target, tolerance); }));
 }
 
-// The coefficients of a target (n) on columns (n, n) for every penalty, (n, penalties); of least norm without one.
+// Ridge coefficients for each penalty, (n, penalties). Penalty 0 gives the minimum-norm solution.
 py::array_t<double> ridge(const FortranDoubles& columns, const Doubles& target, const std::vector<double>& penalties,
                           double tolerance) {
     const index n = size_of(columns);

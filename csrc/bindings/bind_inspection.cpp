@@ -1,3 +1,4 @@
+// Partial dependence of a forest.
 #include "inspection/partial_dependence.hpp"
 #include "pybind.hpp"
 #include "released.hpp"
@@ -6,7 +7,7 @@ namespace fasthdmr {
 
 namespace {
 
-// One array a grid, (n_outputs, *sizes of its axes).
+// One array for each grid, of shape (n_outputs, *sizes of its axes).
 py::list partial_dependence_arrays(const Forest& forest, const py::array& x, const std::optional<Doubles>& weight,
                                    const std::vector<std::pair<std::int32_t, std::vector<double>>>& axes,
                                    const std::vector<std::vector<index>>& grids, int n_threads) {

@@ -1,3 +1,4 @@
+// Readers of the exports of xgboost, LightGBM and CatBoost.
 #include <string_view>
 
 #include "loaders/catboost.hpp"
@@ -36,7 +37,7 @@ py::list to_list(const Value& value) {
     return result;
 }
 
-// Trees are left out: their arrays stand for them.
+// The JSON of the trees is left out, because the arrays replace it.
 py::object to_python(const Value& value) {
     switch (value.kind()) {
         case Value::Kind::null:
@@ -71,7 +72,7 @@ py::tuple read_document(std::string_view bytes, const Read& read) {
     return py::make_tuple(to_dict(trees), to_python(document->root()));
 }
 
-// The object with the trees: dart has a gbtree within.
+// The JSON object that holds the trees. The booster dart contains a gbtree, which holds them.
 const Value* gbtree_of(const Value& root) {
     const Value& booster = root.at("learner").at("gradient_booster");
     const Value* inner = booster.find("gbtree");

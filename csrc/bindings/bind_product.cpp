@@ -1,3 +1,4 @@
+// Components and variances under the product measure.
 #include <memory>
 
 #include "product_measure/components.hpp"
@@ -24,7 +25,7 @@ std::shared_ptr<Marginals> make_marginals(const std::vector<std::shared_ptr<Fore
     return std::make_shared<Marginals>(shared, table, weight_, n_threads);
 }
 
-// By variable, its thresholds and the weights below its ranks; and the comparison.
+// For each variable the thresholds and the cumulative weights of its ranks; then the comparison.
 py::tuple get_state(const Marginals& marginals) {
     py::list sorted, below;
     for (index v = 0; v < marginals.thresholds().variables(); ++v) {

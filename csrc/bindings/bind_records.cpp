@@ -1,3 +1,4 @@
+// Copies of the nodes of scikit-learn's trees.
 #include "kernels/compiler.hpp"
 #include "pybind.hpp"
 #include "released.hpp"
@@ -13,7 +14,7 @@ index record_size(const py::array& a) {
     return size;
 }
 
-// Where what stands at an offset in each record goes.
+// A field of a record (offset and size), and the output that its values are copied to.
 struct Field {
     index offset, size, room;
     char* out;
@@ -26,10 +27,10 @@ char* copy_field(const char* record, index count, index stride, index size, char
     return out;
 }
 
-// One of the arrays in the states of objects, whose records are taken apart into fields as wide as their rows.
+// One array of the pickled state of a tree. Its records are split into fields.
 class Records {
 public:
-    // Whole records are fields as wide as the rows that they go to: a wider record is none of them.
+    // The whole record may be the only field; it must be as wide as a row of the output.
     Records(const char* key, const std::vector<std::pair<index, py::array>>& fields, bool are_whole)
         : key_(key), are_whole_(are_whole) {
         for (const auto& [offset, field] : fields) {
@@ -38,7 +39,7 @@ public:
         }
     }
 
-    // The array of a state, on its way into the cache.
+    // The array of a state. Its memory is prefetched.
     py::array of(const py::dict& state) const {
         auto a = py::cast<py::array>(state[key_]);
         const char* data = static_cast<const char*>(a.data());
@@ -75,9 +76,8 @@ py::object attribute(py::handle object, const py::str& name) {
     return value;
 }
 
-// The trees of fitted estimators, and where the nodes of each begin and end in all of them. In C++, since what is slow
-// here is the way from object to object in memory: a processor that need not interpret anything looks some objects
-// ahead.
+// The trees of fitted estimators, and the offset of the nodes of each. Following pointers from object to object is slow
+// because of cache misses. In C++ the processor runs ahead and overlaps several of them; in Python it cannot.
 py::tuple grown_trees(const py::list& estimators) {
     const py::str tree_("tree_"), node_count("node_count");
     const index count = index(estimators.size());
@@ -93,8 +93,8 @@ py::tuple grown_trees(const py::list& estimators) {
     return py::make_tuple(trees, offsets);
 }
 
-// Asks trees for their states and copies what stands in their records, end to end. A few trees at a time: their arrays
-// come into the cache together, and what Python made for their states is still there when it is made for the next.
+// Copies the node records of all trees, one tree after the other. A few trees are read at a time: their arrays are
+// fetched together, and the memory of their Python objects is still in the cache when the next ones are made.
 void copy_states(const py::list& trees, const std::vector<std::pair<index, py::array>>& node_fields,
                  const py::array& values) {
     constexpr index few = 8;

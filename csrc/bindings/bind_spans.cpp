@@ -1,3 +1,4 @@
+// B-spline spans, sums of terms with them, and their Gram matrices.
 #include <memory>
 
 #include "linalg/cholesky.hpp"
@@ -12,7 +13,7 @@ namespace fasthdmr {
 
 namespace {
 
-// What belongs to spans, with the spans.
+// An object together with the spans that it refers to, so that they live as long.
 struct Sums {
     std::shared_ptr<const Spans> spans;
     TermSums sums;
@@ -74,8 +75,8 @@ py::array_t<double> covariance(const Gram& gram, const Spanning& spanning, int n
 
 using GivenOutputs = std::vector<std::tuple<std::shared_ptr<TreeColumns>, std::vector<double>, double>>;
 
-// The sums of tree terms; `orders` names for every output and subspace the largest order of the spans that its term is
-// multiplied with, 0 for none.
+// Sums of tree terms. `orders` has the largest order of spans that a term is multiplied with, by output and subspace; 0
+// means no span.
 std::shared_ptr<Sums> tree_sums(std::shared_ptr<Spans> spans, const py::array& x, const std::optional<Doubles>& weight,
                                 const GivenOutputs& outputs, const std::vector<std::vector<index>>& orders,
                                 bool with_outputs, bool with_terms, int n_threads) {
@@ -107,7 +108,7 @@ std::shared_ptr<Sums> array_sums(std::shared_ptr<Spans> spans, const py::array& 
         new Sums{spans, term_sums(*spans, table, w, ArrayTargets(outputs), {}, {true, false}, n_threads)});
 }
 
-// By term, the coefficients of its projection, and their sums, (all columns, outputs).
+// The coefficients of the projection of each term, and their sum over the terms, (all columns, outputs).
 py::tuple project(const Sums& sums, const Gram& gram, const py::array& x, const std::optional<Doubles>& weight,
                   const std::vector<index>& kept, double ridge, int n_threads) {
     const Table table = rows_for(x, *sums.spans);
@@ -129,8 +130,8 @@ py::tuple project(const Sums& sums, const Gram& gram, const py::array& x, const 
     return py::make_tuple(out, by_term);
 }
 
-// The solutions of the systems of terms for other right-hand sides, (columns of its spans, m) by term or none, added
-// up: (all columns, outputs x m).
+// Solves the systems of the terms for other right-hand sides and adds the solutions: (all columns, outputs x m). The
+// right-hand side of a term has the shape (columns of its spans, m), or is None.
 py::array_t<double> solve_systems(const Sums& sums, const Gram& gram, const py::array& x,
                                   const std::optional<Doubles>& weight,
                                   const std::vector<std::optional<py::array_t<double, py::array::f_style>>>& given,
@@ -184,7 +185,7 @@ py::array_t<double> solve_positive(const Doubles& a, const py::array_t<double, p
         const Released released;
         Buffer<double> factor(a.data(), a.data() + n * n);
         solved = cholesky(factor.data(), n, n_threads);
-        // Batches have a fixed size, so that results do not depend on the threads.
+        // The size of batches is fixed: results must not depend on the number of threads.
         constexpr index batch = 64;
         parallel_for(solved ? (b.shape(1) + batch - 1) / batch : 0, n_threads, [&](index k) {
             const index count = std::min(batch, index(b.shape(1)) - k * batch);

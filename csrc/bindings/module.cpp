@@ -1,3 +1,4 @@
+// The module _core: each family of bindings once.
 #include "pybind.hpp"
 
 PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {

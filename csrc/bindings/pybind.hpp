@@ -1,4 +1,4 @@
-// The one include point of pybind11, and every array type that crosses into the core.
+// The only file that includes pybind11: array types, and conversions that several bindings need.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -56,9 +56,9 @@ inline py::array_t<double> column_major(index rows, index columns) {
     return py::array_t<double>({rows, columns}, {item, item * std::max<index>(rows, 1)});
 }
 
-// A class whose __new__ makes whole objects, by the class' static `_make`; without one there are none to be had.
-// pybind11 leaves that to __init__ otherwise, and reads memory as an object where a serialiser calls __new__ alone; and
-// without a __new__ of their own, old protocols of pickle call pybind11's base class, which ends the process.
+// Binds a class whose __new__ returns complete objects, made by the static method `_make`. A class without `_make`
+// cannot be instantiated from Python. pybind11 makes objects in __init__ instead. A serialiser that calls __new__
+// alone would then get an object that was never constructed, and old protocols of pickle would end the process.
 template <class T>
 py::classh<T> bind_class(py::module_& m, const char* name) {
     const auto setup = [](PyHeapTypeObject* heap_type) {
@@ -74,7 +74,7 @@ py::classh<T> bind_class(py::module_& m, const char* name) {
     return py::classh<T>(m, name, py::is_final(), py::custom_type_setup(setup));
 }
 
-// Pickles and copies, with any protocol: the class is called with the state.
+// Pickles and copies with any protocol: the class is called with the state.
 template <class T, class Get, class Set>
 void bind_state(py::classh<T>& bound, Get get, Set set) {
     bound.def("__getstate__", get);
@@ -108,7 +108,8 @@ inline py::list to_list(const std::vector<Subspace>& subspaces) {
     return result;
 }
 
-// A comparison as plain objects: the number of features, by variable the thresholds (none: float32), the replacements.
+// A comparison as plain objects: the number of features, the thresholds of each variable (empty for float32) and the
+// replacements.
 inline std::vector<Replacement> as_replacements(const Doubles& rows) {
     if (rows.ndim() != 2 || rows.shape(1) != 3) throw Error("replacements must be of shape (n, 3)");
     std::vector<Replacement> result;

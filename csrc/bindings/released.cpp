@@ -1,3 +1,4 @@
+// Release of the GIL during long work, and signals that end it.
 #include "released.hpp"
 
 namespace fasthdmr {
@@ -9,7 +10,7 @@ void acquire_and_check() {
     check_signals();
 }
 
-// Python handles signals on its main thread alone.
+// Python handles signals on its main thread only.
 bool is_main_thread() {
     PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> main_thread;
     const py::object& function =

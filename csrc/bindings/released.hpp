@@ -1,4 +1,4 @@
-// Long work without the GIL.
+// Release of the GIL during long work.
 #pragma once
 
 #include "pybind.hpp"
@@ -6,8 +6,8 @@
 
 namespace fasthdmr {
 
-// While it lives the GIL is released, and a signal that Python handles with an exception, as it does Ctrl-C, ends the
-// core's work with it.
+// Releases the GIL for its lifetime. If Python handles a signal with an exception, as it does for Ctrl-C, the work of
+// the core ends with this exception.
 class Released {
 public:
     Released();
@@ -24,7 +24,7 @@ auto without_gil(const Work& work) {
     return work();
 }
 
-// Where the GIL is held: throws if a signal is to end the call.
+// Throws if a signal is to end the call. The caller must hold the GIL.
 void check_signals();
 
 }  // namespace fasthdmr

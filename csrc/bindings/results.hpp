@@ -1,4 +1,4 @@
-// Components and decompositions as arrays, and back.
+// Conversion of components and decompositions to arrays and back.
 #pragma once
 
 #include "hierarchy/hierarchy.hpp"
@@ -21,7 +21,7 @@ inline Components as_components(const Integers& begin, const Integers& column, c
     return components;
 }
 
-// Component functions over (1, columns) at rows.
+// Evaluates component functions, linear combinations of (1, columns), at rows.
 template <class Kind>  // of BlockColumns
 py::array_t<double> evaluate_array(const Kind& columns, const py::array& x, const Integers& begin,
                                    const Integers& column, const Doubles& weight, int n_threads) {

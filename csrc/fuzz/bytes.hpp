@@ -1,5 +1,4 @@
-// Decisions taken from a string of bytes, as a fuzzer makes it; with the interface of `Random`. After the last byte:
-// zeros.
+// Numbers read from the bytes of a fuzzer, with the interface of `Random`. After the last byte all numbers are zero.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Runs a fuzz target without libFuzzer: on given files, or on random bytes for a number of seconds or of runs. A
-// failing input is left in a file, to be given back.
+// Runs a fuzz target without libFuzzer, on given files or on random bytes, for a number of seconds or of runs. A
+// failing input is written to a file, which can be passed to reproduce the failure.
 #include <chrono>
 #include <csignal>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A fuzz target in libFuzzer's form: forests made of bytes, right ones and broken ones, evaluated in every way and
-// compared with a slow walk.
+// A libFuzzer target: valid and damaged forests are made from bytes. Valid ones are evaluated in every way and compared
+// with a slow traversal.
 #include <cstdio>
 #include <cstdlib>
 
@@ -31,7 +31,8 @@ std::vector<double> pool_of(Bytes& bytes) {
     return pool;
 }
 
-// Deep and shallow trees; sometimes so many that tables pay, sometimes more thresholds than 16 bits can number.
+// Deep and shallow trees. Some forests are large enough for lookup tables, some have more thresholds than 16 bits
+// number.
 Trees grow(Bytes& bytes, const std::vector<double>& pool) {
     const index features = 1 + bytes.below(5), outputs = 1 + bytes.below(3), width = bytes.happens(0.3) ? outputs : 1;
     Trees trees(features, outputs, width);
@@ -52,7 +53,7 @@ Trees grow(Bytes& bytes, const std::vector<double>& pool) {
     return trees;
 }
 
-// Breaks one number; by chance it stays a forest.
+// Changes one number. The forest may stay valid by chance.
 void damage(Bytes& bytes, Trees& trees) {
     if (trees.left.empty()) return;
     const index m = bytes.below(index(trees.left.size())), wrong = bytes.below(300) - 20;
@@ -89,7 +90,7 @@ Matrix rows_of(Bytes& bytes, const std::vector<double>& pool, index columns) {
     return x;
 }
 
-// Sums of trees differ by the order of their terms, whose sizes sum up to `scale`.
+// Sums in different orders differ by rounding. `scale` is the sum of the absolute values of the terms.
 bool close(const std::vector<double>& a, const std::vector<double>& b, double scale) {
     for (std::size_t i = 0; i < a.size(); ++i)
         if (!(std::abs(a[i] - b[i]) <= 1e-13 * scale)) return false;
@@ -107,7 +108,7 @@ std::vector<double> every_way(const std::shared_ptr<const Forest>& forest, const
     return one;
 }
 
-// The columns of an output sum to the model, and so do the triangle's.
+// The constant and the columns of an output must sum to the model.
 void check_columns(const Trees& trees, const std::shared_ptr<const Forest>& forest, const Matrix& x,
                    const std::vector<double>& desired, double scale) {
     for (const Sorting sorting : {Sorting::by_tree, Sorting::by_node})

@@ -1,5 +1,5 @@
-// A fuzz target in libFuzzer's form: exports of other libraries with bytes changed, and bytes that are none, read and
-// made forests of. All that may come of it is an Error.
+// A libFuzzer target: exports of other libraries with changed bytes, and arbitrary bytes, are read and made into
+// forests. The only permitted failure is an Error.
 #include <string>
 
 #include "bytes.hpp"

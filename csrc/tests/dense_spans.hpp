@@ -1,4 +1,4 @@
-// Spans as dense matrices, straight from what an axis says at one value.
+// Reference spans: dense matrices, evaluated one value at a time.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace fasthdmr {
 
-// Both ends repeated degree times.
+// The first and the last knot are repeated `degree` more times.
 inline std::vector<double> clamped(int degree, const std::vector<double>& breaks) {
     std::vector<double> knots(degree, breaks.front());
     knots.insert(knots.end(), breaks.begin(), breaks.end());
@@ -48,7 +48,7 @@ inline Matrix dense(const Spans& spans, const Matrix& x) {
     return all;
 }
 
-// Correlated variables; where it is wanted, some of variable 1 are missing.
+// Correlated variables. On request some values of variable 1 are missing.
 inline Matrix correlated(index rows, std::uint64_t seed, bool missing = true) {
     Random random(seed);
     Matrix x(rows, 3);
@@ -81,7 +81,7 @@ inline Matrix random_matrix(index rows, index columns, std::uint64_t seed) {
     return values;
 }
 
-// Terms known by their values, (rows, terms), each of one output; an output is the sum of its terms and a constant.
+// Terms given by their values, (rows, terms). An output is a constant plus the sum of its terms.
 class GivenTargets : public Targets {
 public:
     GivenTargets(Matrix terms, std::vector<Subspace> subspaces, std::vector<index> output_of,

@@ -1,4 +1,4 @@
-// What evaluators and columns need in order to be tried.
+// Helpers for tests of evaluators and of columns of trees.
 #pragma once
 
 #include <limits>
@@ -18,7 +18,7 @@ inline std::vector<TreePart> parts(const std::vector<std::shared_ptr<const Fores
     return result;
 }
 
-// All rows at once; whatever is left out stays NaN.
+// Evaluates all rows at once. Values that are not written stay NaN.
 inline std::vector<double> evaluated(const Evaluator& evaluator, const Table& x, int n_threads) {
     std::vector<double> out(evaluator.columns() * x.rows, std::numeric_limits<double>::quiet_NaN());
     evaluator.evaluate(x, out.data(), n_threads);

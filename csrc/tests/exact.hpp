@@ -1,4 +1,4 @@
-// Triangles in higher precision than what is tested, and matrices of a given condition.
+// Reference R factors in long double, and matrices of a given condition number.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,7 @@ namespace fasthdmr {
 using Long = long double;
 constexpr double kEps = 0x1p-52;
 
-// Column j is the one before it, but for a part `near` of its own: the condition is about 1 / near.
+// Each odd column is the one before it plus `near` times random numbers: the condition number is about 1 / near.
 inline Matrix nearly_dependent(index rows, index columns, double near, std::uint64_t seed) {
     Random random(seed);
     Matrix x(rows, columns);
@@ -22,7 +22,7 @@ inline Matrix nearly_dependent(index rows, index columns, double near, std::uint
     return x;
 }
 
-// R by Gram and Schmidt, twice, in higher precision; column-major.
+// The R factor by modified Gram-Schmidt with reorthogonalisation in long double, column-major.
 inline std::vector<Long> exact_triangle(const Matrix& x) {
     std::vector<Long> q(x.values.begin(), x.values.end()), r(x.columns * x.columns, 0.0L);
     const auto dot = [&](index j, index k) {
@@ -76,7 +76,7 @@ struct Exact {
         }
         return size(unit) * size(over(identity, unit, n));
     }
-    // Of R times the inverse of the exact one: what components are as wrong as.
+    // Of R times the inverse of the exact R factor. Errors of components are of this size.
     double error(const Triangle& triangle) const {
         std::vector<Long> difference(triangle.data(), triangle.data() + n * n);
         for (index k = 0; k < n * n; ++k) difference[k] -= r[k];

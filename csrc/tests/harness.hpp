@@ -20,7 +20,7 @@ inline std::vector<Test>& tests() {
     return all;
 }
 
-// Failed checks of the test that runs.
+// Failed checks of the running test.
 inline int& failures() {
     static int count = 0;
     return count;
@@ -41,7 +41,7 @@ inline std::string digits(double value) {
     return text;
 }
 
-// The largest absolute difference over the scale of what is desired.
+// The largest absolute difference relative to the largest desired value.
 inline void check_close(const char* file, int line, const char* what, const std::vector<double>& actual,
                         const std::vector<double>& desired, double tolerance) {
     if (actual.size() != desired.size()) return fail(file, line, std::string(what) + ": different sizes");
@@ -74,7 +74,7 @@ void check_throws(const char* file, int line, const std::string& words, const Ac
     fail(file, line, "no exception that says '" + words + "'");
 }
 
-// Runs all; the exit status.
+// Runs all tests and returns the exit status.
 inline int run_all() {
     int passed = 0, failed = 0;
     for (const Test& test : tests()) {

@@ -36,7 +36,7 @@ struct StoredTable {
     Table table;
 };
 
-// Strides in bytes; negative ones start at the far end.
+// Strides in bytes. With a negative stride the data begin at the other end.
 template <class T>
 StoredTable store(const Matrix& x, index row_stride, index column_stride) {
     const index down = std::max<index>(x.rows - 1, 0) * row_stride,
@@ -53,7 +53,7 @@ StoredTable store(const Matrix& x, index row_stride, index column_stride) {
     return stored;
 }
 
-// a'b, in higher precision than what is tested.
+// a'b in long double.
 inline Matrix transposed_times(const Matrix& a, const Matrix& b) {
     Matrix product(a.columns, b.columns);
     for (index j = 0; j < b.columns; ++j)

@@ -1,4 +1,4 @@
-// Trees as a loader would hand them over, random ones, and a slow walk through the original arrays.
+// Trees in the form that loaders return, random trees, and a slow traversal of the original arrays.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace fasthdmr {
 
-// Whatever must be ignored (a leaf's test, an inner node's value) is invalid.
+// Entries that must be ignored (the test of a leaf, the value of an inner node) hold invalid numbers.
 struct TreeNode {
     std::int64_t left = -1, right = -1, feature = -2;
     double threshold = std::numeric_limits<double>::quiet_NaN();
@@ -88,7 +88,7 @@ struct Trees {
     }
 };
 
-// Numbers at which float32 and float64 disagree, and their neighbours in both.
+// Numbers that float32 rounds, and their neighbours in float32 and float64.
 inline std::vector<double> awkward_values() {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     constexpr float float_infinity = std::numeric_limits<float>::infinity();
@@ -104,7 +104,7 @@ inline std::vector<double> awkward_values() {
     return values;
 }
 
-// A tree of exactly this depth, its nodes in any order behind the root.
+// A tree of exactly this depth. Its nodes follow the root in random order.
 template <class Source = Random>
 class TreeGrower {
 public:
