@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.tree import DecisionTreeRegressor
+from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 from tolerance import assert_close
 
 from fasthdmr import HDMR, KernelHDMR, TreeHDMR, decompose
@@ -14,8 +14,8 @@ from fasthdmr._results.sensitivity import Sensitivity
 from fasthdmr._spans import fit as span_fit
 from fasthdmr._spans import joint_fit, of_trees
 from fasthdmr._spans.fit import RIDGE
+from fasthdmr._uncertainty import blocks, column_influence, span_influence
 from fasthdmr._uncertainty import moves as span_moves
-from fasthdmr._uncertainty import span_influence
 from fasthdmr._uncertainty.uncertainty import NORMAL_95, Uncertainty
 from fasthdmr.analytic import Ishigami
 
@@ -78,8 +78,9 @@ def reference(fit, X, weights, values, *, step=1e-4):
 def blocks_of_one_row(monkeypatch):
     """Blocks of one row leave nothing to chance; the ridge stays, and a fit uses up no rows."""
     monkeypatch.setattr(span_influence, "MANY_BLOCKS", 1000)
+    monkeypatch.setattr(column_influence, "MANY_BLOCKS", 1000)
     monkeypatch.setattr(span_moves, "_MAX_LEVERAGE", 0.0)
-    monkeypatch.setattr(span_influence, "stdtrit", lambda df, p: NORMAL_95)
+    monkeypatch.setattr(blocks, "stdtrit", lambda df, p: NORMAL_95)
     monkeypatch.setattr(joint_fit, "_LARGEST_FACTOR", RIDGE)
     for module in (span_fit, of_trees):
         monkeypatch.setattr(module, "effective_rows", lambda n_rows, weights: 300.0)
@@ -176,7 +177,7 @@ def test_noise_is_divided_by_the_rows_that_are_left(order, weights, monkeypatch)
     assert_close(uncorrected / found, np.full(2, np.sqrt(1 - np.mean(seen[0]))), 1e-9)
 
 
-def test_equal_to_refits_of_a_kernel_machine():
+def test_equal_to_refits_of_a_kernel_machine(blocks_of_one_row):
     X = correlated(150)
     machine = KernelRidge(kernel="poly", degree=2, coef0=1, gamma=1).fit(X, smooth_function(X))
 
@@ -188,17 +189,39 @@ def test_equal_to_refits_of_a_kernel_machine():
     assert_close(standard_errors(fit(X, np.ones(len(X))), values), expected, 1e-4, reason=DIFFERENCES)
 
 
-def test_equal_to_refits_with_trees_as_spans():
-    X = correlated(150)
-    models = [GradientBoostingRegressor(n_estimators=20, max_depth=d, random_state=0) for d in (1, 2)]
-    models = [model.fit(X, smooth_function(X)) for model in models]
+@pytest.mark.filterwarnings("ignore::fasthdmr.RankWarning")
+@pytest.mark.parametrize("measure", [1.0, 0.5])
+def test_equal_to_refits_where_columns_depend_on_each_other(measure, blocks_of_one_row):
+    """Of least norm for scaled columns is the solution: it moves with the scales, too."""
+    X = correlated(120)
+    X = np.column_stack([X, X[:, 0] - measure * X[:, 1], X[:, 2]])
+    machine = KernelRidge(kernel="poly", degree=2, coef0=1, gamma=1).fit(X, smooth_function(X) + X[:, 3] * X[:, 4])
 
     def fit(X, weights):
-        return TreeHDMR(models, basis="trees", combine="sum").fit(X, sample_weight=weights)
+        return KernelHDMR(machine).fit(X, sample_weight=weights)
 
-    values = np.array([-1.0, 0.0, 2.0])
-    expected = reference(fit, X, np.ones(len(X)), values)
-    assert_close(standard_errors(fit(X, np.ones(len(X))), values), expected, 1e-4, reason=DIFFERENCES)
+    weights, values = np.random.default_rng(1).uniform(0.5, 2, 120), np.array([-1.0, 0.0, 2.0])
+    assert fit(X, weights).rank_ < len(fit(X, weights).coef_) + 1
+    expected = reference(fit, X, weights, values)
+    assert_close(standard_errors(fit(X, weights), values), expected, 1e-4, reason=DIFFERENCES)
+
+
+@pytest.mark.parametrize("order", [1, 2, None])
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_equal_to_refits_with_trees_as_spans(order, n_outputs, blocks_of_one_row):
+    """What is left of deeper trees hands down as other components do; outputs have columns of their own."""
+    X = correlated(100)
+    Y = np.column_stack([smooth_function(X), X[:, 0] * X[:, 2] + X[:, 1]])[:, :n_outputs]
+    models = [ExtraTreeRegressor(max_depth=d, random_state=s).fit(X, Y) for s, d in enumerate([1, 1, 2, 2, 3, 3])]
+    models += [ExtraTreeRegressor(max_depth=2, random_state=0).fit(X * keep, Y) for keep in np.eye(3)]
+
+    def fit(X, weights):
+        return TreeHDMR(models, basis="trees", combine="sum", order=order).fit(X, sample_weight=weights)
+
+    weights, values = np.random.default_rng(1).uniform(0.5, 2, 100), np.array([-1.0, 0.0, 2.0])
+    expected = reference(fit, X, weights, values)
+    assert expected.max() > 0.01
+    assert_close(standard_errors(fit(X, weights), values), expected, 1e-4, reason=DIFFERENCES)
 
 
 @pytest.mark.parametrize("smooth", [True, False])

@@ -94,6 +94,11 @@ class OwnSpans(Dictionary):
     def labels(self, output: int = 0) -> Labels:
         """Return the labels of the columns of one output."""
 
+    def spans(self, rows: NDArray[Any], output: int) -> tuple[Floats, float]:
+        """Return all columns of one output at rows, (N, b), divided by a power of two, and that."""
+        every = csc_array(np.ones((1 + len(self.labels(output).column_subspace), 1)))
+        return self._own_columns(rows, [(output, every)]), self._unit(output)
+
 
 class Columns(Protocol):
     """Columns in C++ that are functions of the rows."""

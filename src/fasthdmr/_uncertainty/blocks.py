@@ -1,36 +1,124 @@
-"""Columns of spans at rows in blocks: what derivatives by the weights of blocks are made of."""
+"""Rows in blocks, and columns of spans at them: what derivatives by the weights of blocks are made of."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from fasthdmr._spans.basis import Basis, axis_columns
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
 
+MANY_BLOCKS, FEW_BLOCKS = 50, 25
 
-class SpanColumns:
-    """The centred columns of spans at rows that are cut into blocks of one length.
+
+class Blocks:
+    """Rows that are cut into blocks of one length, at random.
 
     The rows of every block may weigh a little more: `moves` are derivatives by that.
 
     Parameters
     ----------
-    basis : Basis
-    rows : ndarray of shape (B L, n)
-        One block after the other.
+    weights : ndarray of shape (S,)
+        Positive.
+    wanted : int
+        The number of blocks, B, if there are as many rows.
+
+    Attributes
+    ----------
+    order : ndarray of shape (B L,)
+        Numbers of rows, one block after the other; blocks are filled up by any.
     mass : ndarray of shape (B L,)
-        Weights of sum 1; blocks are filled up by rows of weight 0.
-    n_blocks : int
+        Their weights, of sum 1; 0 for those that fill up.
+    share : ndarray of shape (B,)
+        The mass of every block.
+    quantile : float
+        What standard errors are multiplied with for intervals of 95 %.
     """
 
-    def __init__(self, basis: Basis, rows: Floats, mass: Floats, n_blocks: int) -> None:
-        self.basis, self.rows, self.mass, self.n_blocks = basis, rows, mass, n_blocks
-        self.share = mass.reshape(n_blocks, -1).sum(axis=1)
+    def __init__(self, weights: Floats, wanted: int) -> None:
+        S = len(weights)
+        self.n_blocks = min(wanted, S)
+        self.order, filled = random_blocks(S, self.n_blocks)
+        self.mass = np.where(filled, weights[self.order], 0.0) / weights.sum()
+        self.share = self.mass.reshape(self.n_blocks, -1).sum(axis=1)
+        # Blocks of rows drawn without replacement differ by less than independent ones.
+        self._factor = self.n_blocks / max(1, self.n_blocks - 1) * (S - 1) / S / np.sum(self.mass**2)
+        self.quantile = float(stdtrit(max(1, self.n_blocks - 1), 0.975))
+
+    def sums(self, values: Floats) -> Floats:
+        """Return the weighted sums of values, (B L, q), over each block: (B, q)."""
+        weighted = self.mass[:, None] * values
+        sums: Floats = weighted.reshape(self.n_blocks, -1, values.shape[1]).sum(axis=1)
+        return sums
+
+    def moves(self, products: Floats) -> Floats:
+        """Return how a mean moves that is the sum of these over the blocks (first axis)."""
+        share = self.share.reshape(-1, *[1] * (products.ndim - 1))
+        moved: Floats = products - share * products.sum(axis=0)
+        return moved
+
+    def mean(self, values: Floats) -> tuple[Floats, Floats]:
+        """Return the means of values, (B L, q), and how they move: (q,) and (B, q)."""
+        by_block = self.sums(values)
+        return by_block.sum(axis=0), self.moves(by_block)
+
+    def deviation(self, moves: Floats) -> Floats:
+        """Return standard deviations for one row from derivatives, (B, ..., K): (..., K).
+
+        Over the square root of the effective number of rows, they are standard errors.
+        """
+        deviation: Floats = np.sqrt(self._factor * np.sum(moves**2, axis=0))
+        return deviation
+
+    def covariance(self, moves: Floats) -> Floats:
+        """Return covariances for one row of what moves, from (B, m, K): (K, m, m)."""
+        covariance: Floats = self._factor * np.einsum("bik,bjk->kij", moves, moves)
+        return covariance
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """How a component of one variable moves: by the columns that it is made of, and by its own mean.
+
+    Attributes
+    ----------
+    means : ndarray of shape (m,)
+        Of the columns.
+    covariance : ndarray of shape (K, m + 1, m + 1)
+        Of how the coefficients of the centred columns, and the mean, move.
+    """
+
+    means: Floats
+    covariance: Floats
+
+    def deviation(self, columns: Floats) -> Floats:
+        """Return the standard deviation for one row at every point, (N, K); columns: (N, m)."""
+        functions = np.column_stack([columns - self.means, np.ones(len(columns))])
+        variance = np.einsum("sa,kab,sb->sk", functions, self.covariance, functions)
+        deviation: Floats = np.sqrt(np.maximum(variance, 0))
+        return deviation
+
+
+class SpanColumns:
+    """The centred columns of spans at rows in blocks.
+
+    Parameters
+    ----------
+    basis : Basis
+    rows : ndarray of shape (B L, n)
+        In the order of the blocks.
+    blocks : Blocks
+    """
+
+    def __init__(self, basis: Basis, rows: Floats, blocks: Blocks) -> None:
+        self.basis, self.rows, self.blocks = basis, rows, blocks
+        self.mass, self.n_blocks, self.share, self.moves = blocks.mass, blocks.n_blocks, blocks.share, blocks.moves
         self.number = {u: s for s, u in enumerate(basis.subspaces)}
         self.sizes = basis.sizes
         self.first = np.concatenate([[0], np.cumsum(self.sizes)])
@@ -54,18 +142,6 @@ class SpanColumns:
         weighted = (self.mass[:, None] * values).reshape(self.n_blocks, -1, values.shape[1])
         products: Floats = columns.reshape(self.n_blocks, -1, columns.shape[1]).transpose(0, 2, 1) @ weighted
         return products
-
-    def sums(self, values: Floats) -> Floats:
-        """Return the weighted sums of values, (B L, q), over each block: (B, q)."""
-        weighted = self.mass[:, None] * values
-        sums: Floats = weighted.reshape(self.n_blocks, -1, values.shape[1]).sum(axis=1)
-        return sums
-
-    def moves(self, products: Floats) -> Floats:
-        """Return how a mean moves that is the sum of these over the blocks (first axis)."""
-        share = self.share.reshape(-1, *[1] * (products.ndim - 1))
-        moved: Floats = products - share * products.sum(axis=0)
-        return moved
 
     def inside(self, subspace: Subspace, order: int) -> list[int]:
         """Return the spans of subsets of a subspace up to an order."""

@@ -136,7 +136,7 @@ def moves_of_terms(
     total, gram = _Terms(columns, trees, outputs, orders, kept, regression.ridge).moves()
     if any(map(any, coarse_orders)):
         basis, refinement = coarse_basis(columns.basis)
-        coarse = SpanColumns(basis, columns.rows, columns.mass, columns.n_blocks)
+        coarse = SpanColumns(basis, columns.rows, columns.blocks)
         total += refinement @ _Terms(coarse, trees, outputs, coarse_orders, set(), regression.ridge).moves()[0]
     return total[1:].reshape(len(total) - 1, len(outputs), columns.n_blocks), gram
 

@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtrit
 
 from fasthdmr import _core
 from fasthdmr._solve.decomposed import Decomposed
@@ -26,11 +25,9 @@ from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._spans.fit import SpanDictionary
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
-from fasthdmr._uncertainty.blocks import SpanColumns, random_blocks
-from fasthdmr._uncertainty.influence import Curve
+from fasthdmr._uncertainty.blocks import FEW_BLOCKS, MANY_BLOCKS, Blocks, Curve, SpanColumns
 from fasthdmr._uncertainty.moves import moves_of_projections
 
-MANY_BLOCKS, FEW_BLOCKS = 50, 25
 _MAX_MOVES = 10_000_000  # derivatives of coefficients: 80 MB
 
 
@@ -49,6 +46,7 @@ class SpanInfluence:
     """
 
     MAX_VALUES = 2_000_000  # of components at rows, which keeps the time to a few seconds
+    ROWS_PER_COLUMN = 0  # there is a ridge
 
     @classmethod
     def of(cls, decomposition: Decomposed, rows: Floats, weights: Floats, values: Floats | None) -> SpanInfluence:
@@ -68,59 +66,43 @@ class SpanInfluence:
     ) -> None:
         basis, K = dictionary.basis, len(solutions)
         wanted = MANY_BLOCKS if MANY_BLOCKS * K * sum(basis.sizes) <= _MAX_MOVES else FEW_BLOCKS
-        n_blocks = min(wanted, len(rows))
-        order, filled = random_blocks(len(rows), n_blocks)
-        self.mass = np.where(filled, weights[order], 0.0) / weights.sum()
-        rows = np.asfortranarray(rows[order])
-        self.columns = SpanColumns(basis, rows, self.mass, n_blocks)
+        self.blocks = Blocks(weights, wanted)
+        self.mass, order = self.blocks.mass, self.blocks.order
+        self.columns = SpanColumns(basis, np.asfortranarray(rows[order]), self.blocks)
         self._dictionary = dictionary
         self.components = self._evaluate(solutions)
         if values is None:
             f = np.column_stack(
-                [dictionary.evaluate(rows, k, s.black_box, 1)[:, 0] / s.scale for k, s in enumerate(solutions)]
+                [
+                    dictionary.evaluate(self.columns.rows, k, s.black_box, 1)[:, 0] / s.scale
+                    for k, s in enumerate(solutions)
+                ]
             )
         else:
             f = values[order]
         self.f = f - self.mass @ f
-        # Blocks of rows drawn without replacement differ by less than independent ones.
-        S = len(weights)
-        self._factor = n_blocks / max(1, n_blocks - 1) * (S - 1) / S / np.sum(self.mass**2)
-        self.quantile = float(stdtrit(max(1, n_blocks - 1), 0.975))
         residual = self.f - sum(self.components.values())
         self._top_down(*moves_of_projections(dictionary, self.columns, residual, solutions))
-
-    def deviation(self, moves: Floats) -> Floats:
-        """Return standard deviations for one row from derivatives, (B, ..., K): (..., K).
-
-        Over the square root of the effective number of rows, they are standard errors.
-        """
-        deviation: Floats = np.sqrt(self._factor * np.sum(moves**2, axis=0))
-        return deviation
 
     def curve(self, subspace: Subspace) -> Curve:
         """Return how a component of one variable moves with the rows."""
         span, own = self.columns.number[subspace], self.components[subspace]
-        _, mean = self._mean(own)
+        _, mean = self.blocks.mean(own)
         both = np.concatenate([self._moves[subspace], -mean[:, None]], axis=1)
-        covariance = self._factor * np.einsum("bik,bjk->kij", both, both)
-        return Curve(self.mass @ self.columns.raw(span), covariance)
+        return Curve(self.mass @ self.columns.raw(span), self.blocks.covariance(both))
 
     def inner_products(self, subspace: Subspace) -> tuple[Floats, Floats, Floats, Floats]:
         """Return Cov(f_u, f) and Var(f_u), each (K,), and their derivatives, each (B, K)."""
         own, moves = self.components[subspace], self._moves[subspace]
-        covariance, by_covariance = self._mean(own * self.f)
-        variance, by_variance = self._mean(own**2)
+        covariance, by_covariance = self.blocks.mean(own * self.f)
+        variance, by_variance = self.blocks.mean(own**2)
         by_covariance = by_covariance + np.einsum("bpk,pk->bk", moves, self._with_f[subspace])
         by_variance = by_variance + 2 * np.einsum("bpk,pk->bk", moves, self._with_own[subspace])
         return covariance, variance, by_covariance, by_variance
 
     def variance(self) -> tuple[Floats, Floats]:
         """Return Var(f), (K,), and its derivatives, (B, K)."""
-        return self._mean(self.f**2)
-
-    def _mean(self, values: Floats) -> tuple[Floats, Floats]:
-        by_block = self.columns.sums(values)
-        return by_block.sum(axis=0), self.columns.moves(by_block)
+        return self.blocks.mean(self.f**2)
 
     def _evaluate(self, solutions: Sequence[Solution]) -> dict[Subspace, Floats]:
         """Return all components at the rows, centred, (B L, K): those that are not reported hand down, too."""

@@ -1,4 +1,4 @@
-"""Confidence intervals of indices and standard errors of components, over samples of as many rows (see `influence`)."""
+"""Confidence intervals of indices and standard errors of components, over samples of as many rows."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from fasthdmr._support.sample import Sample
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.threads import one_blas_thread
 from fasthdmr._support.typing import Floats
-from fasthdmr._uncertainty.influence import NORMAL_95, Curve, Influence
+from fasthdmr._uncertainty.blocks import Curve
+from fasthdmr._uncertainty.column_influence import ColumnInfluence
 from fasthdmr._uncertainty.span_influence import SpanInfluence
 
-__all__ = ["NORMAL_95", "Uncertainty"]
+NORMAL_95 = 1.959963984540054
+"""The 97.5th percentile of the standard Gaussian law."""
 
 _MIN_ROWS = 1_000
 
@@ -61,12 +63,12 @@ class Uncertainty:
             for c, u in enumerate(self.decomposition.subspaces):
                 by_S, by_Sa = self._indices(influence, u)
                 moves = [index.change((Sa[c], S[c]), (by_Sa, by_S)) for index in OF_SUBSPACES]
-                found[:, c] = influence.deviation(np.stack(moves, axis=1))
+                found[:, c] = influence.blocks.deviation(np.stack(moves, axis=1))
                 totals[:, list(u)] += by_S[:, None]
             by_ST = totals.swapaxes(0, 1)  # variables first, as formulas have them
             moves = [index.change((ST[:, None],), (by_ST,)) for index in OF_VARIABLES]
-            deviations = [*found, *(influence.deviation(np.ascontiguousarray(v.swapaxes(0, 1))) for v in moves)]
-        return deviations, influence.quantile
+            deviations = [*found, *(influence.blocks.deviation(np.ascontiguousarray(v.swapaxes(0, 1))) for v in moves)]
+        return deviations, influence.blocks.quantile
 
     def standard_error(self, subspace: Subspace, values: Floats) -> Floats:
         """Return the pointwise standard error of a component of one variable, (N,) or (N, K)."""
@@ -97,17 +99,18 @@ class Uncertainty:
         used = np.flatnonzero(sample.weights > 0)
         count = len(used) * len(decomposition.subspaces) * len(decomposition.solutions)
         kind = influence_on(decomposition.dictionary)
-        used = used[:: max(1, min(count // kind.MAX_VALUES, len(used) // _MIN_ROWS))]
+        fewest = max(_MIN_ROWS, kind.ROWS_PER_COLUMN * max(s.weights.shape[0] for s in decomposition.solutions))
+        used = used[:: max(1, min(count // kind.MAX_VALUES, len(used) // fewest))]
         values = None if sample.values is None else sample.values[used].reshape(len(used), -1)
         return sample.rows[used], sample.weights[used], values
 
-    def _influence(self) -> Influence | SpanInfluence:
+    def _influence(self) -> ColumnInfluence | SpanInfluence:
         """Return the influence functions: large, so that they are not kept."""
         decomposition = self.decomposition
         return influence_on(decomposition.dictionary).of(decomposition, *self._rows())
 
-    def _indices(self, influence: Influence | SpanInfluence, subspace: Subspace) -> tuple[Floats, Floats]:
-        """Return the derivatives of S and Sa, each (S, K) by rows or (B, K) by blocks."""
+    def _indices(self, influence: ColumnInfluence | SpanInfluence, subspace: Subspace) -> tuple[Floats, Floats]:
+        """Return the derivatives of S and Sa, each (B, K)."""
         covariance, variance, by_covariance, by_variance = influence.inner_products(subspace)
         V = self.divisors
         if V is None:
@@ -122,11 +125,11 @@ class Uncertainty:
 
 
 @singledispatch
-def influence_on(dictionary: Dictionary) -> type[Influence] | type[SpanInfluence]:
+def influence_on(dictionary: Dictionary) -> type[ColumnInfluence] | type[SpanInfluence]:
     """Return the kind of influence functions that decompositions over a dictionary have."""
-    return Influence
+    return ColumnInfluence
 
 
 @influence_on.register
-def _(dictionary: SpanDictionary) -> type[Influence] | type[SpanInfluence]:
+def _(dictionary: SpanDictionary) -> type[ColumnInfluence] | type[SpanInfluence]:
     return SpanInfluence
