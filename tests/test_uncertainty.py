@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.special import stdtrit
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
@@ -241,6 +242,20 @@ def test_near_a_jackknife_of_blocks_in_splines(smooth):
     assert large.sum() > 10
     ratio = found[large] / jackknife[large]
     assert ratio.min() > 0.6 and ratio.max() < 1.5 and 0.85 < np.median(ratio) < 1.15
+
+
+def test_few_blocks_that_move_much_widen_intervals():
+    """Satterthwaite: 2 B / (kurtosis - 1) degrees of freedom, but for a correction of order 1/B; at most B - 1."""
+    rng, many = np.random.default_rng(0), blocks.Blocks(np.ones(1000), 50)
+    even, one = np.resize([1.0, -1.0], 50), np.where(np.arange(50) == 7, 49.0, -1.0)
+    heavy = rng.standard_t(2, size=50)
+    moves = 1e-100 * np.stack([even, one, heavy, 0 * even], axis=1)  # whatever the scale
+    kurtosis = np.mean(heavy**4) / np.mean(heavy**2) ** 2
+    freedom = np.array([49.0, 100 / (50 - 2 + 1 / 49 - 47 / 49), 100 / (kurtosis - 47 / 49), 49.0])
+    assert 3 < freedom[2] < 49
+    expected = stdtrit(freedom, 0.975) * many.deviation(moves)
+    assert_close(many.half_width(moves), expected, 1e-9)
+    assert_close(blocks.Blocks(np.ones(1), 50).half_width(np.zeros((1, 2))), np.zeros(2))
 
 
 def test_half_widths_shrink_with_the_root_of_repeated_rows(blocks_of_one_row):

@@ -37,8 +37,6 @@ class Blocks:
         Their weights, of sum 1; 0 for those that fill up.
     share : ndarray of shape (B,)
         The mass of every block.
-    quantile : float
-        What standard errors are multiplied with for intervals of 95 %.
     """
 
     def __init__(self, weights: Floats, wanted: int) -> None:
@@ -49,7 +47,6 @@ class Blocks:
         self.share = self.mass.reshape(self.n_blocks, -1).sum(axis=1)
         # Blocks of rows drawn without replacement differ by less than independent ones.
         self._factor = self.n_blocks / max(1, self.n_blocks - 1) * (S - 1) / S / np.sum(self.mass**2)
-        self.quantile = float(stdtrit(max(1, self.n_blocks - 1), 0.975))
 
     def sums(self, values: Floats) -> Floats:
         """Return the weighted sums of values, (B L, q), over each block: (B, q)."""
@@ -75,6 +72,20 @@ class Blocks:
         """
         deviation: Floats = np.sqrt(self._factor * np.sum(moves**2, axis=0))
         return deviation
+
+    def half_width(self, moves: Floats) -> Floats:
+        """Return half-widths of 95 % intervals for one row from derivatives, (B, ..., K): (..., K).
+
+        Where few blocks move much, their variance is known badly: by the degrees of freedom of Satterthwaite, those of
+        a variance whose own is estimated from the kurtosis.
+        """
+        B = self.n_blocks
+        size = np.sqrt(np.mean(moves**2, axis=0))
+        kurtosis = np.mean((moves / np.where(size > 0, size, 1)) ** 4, axis=0)
+        freedom = 2 * B / np.maximum(kurtosis - (B - 3) / max(1, B - 1), 1e-9)
+        quantile = stdtrit(np.clip(freedom, 1, max(1, B - 1)), 0.975)
+        half_width: Floats = quantile * self.deviation(moves)
+        return half_width
 
     def covariance(self, moves: Floats) -> Floats:
         """Return covariances for one row of what moves, from (B, m, K): (K, m, m)."""

@@ -75,8 +75,8 @@ class Bootstrap(Uncertainty):
             {u[0]: [_less_means(w[:, v :: len(single)], scale) for w, scale in scaled] for v, u in enumerate(single)},
         )
 
-    def _deviations(self) -> tuple[list[Floats], float]:
-        return [self._worth * deviation for deviation in self._spread.indices], NORMAL_95
+    def _for_one_row(self) -> list[Floats]:
+        return [NORMAL_95 * self._worth * deviation for deviation in self._spread.indices]
 
     def _curve_deviation(self, variable: int, values: Floats) -> Floats:
         dictionary = self.decomposition.dictionary

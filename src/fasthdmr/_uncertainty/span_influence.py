@@ -5,7 +5,7 @@ Let the rows of a block weigh a little more. The coefficients of a ridge regress
 all rows. So do those of every term in its own spans (or of the joint projection of values), and in the top-down
 pass, where the residual is the component itself; the pass also hands down by how much what is pushed to a span
 moves. Indices follow by the chain rule. The squares of these derivatives, summed over B blocks, estimate a
-variance, with B - 1 degrees of freedom.
+variance, with B - 1 degrees of freedom or, where few blocks move much, fewer.
 
 What is taken as given: sizes and knots of spans, which pairs there are, the weight of the ridge and the number of
 rows in it, the model. What is left out: bias, such as the p/N by which small `Sa` come out too large. Of many rows,

@@ -47,12 +47,11 @@ class Uncertainty:
     def half_widths(self) -> HalfWidths:
         """The half-widths of all indices."""
         one = self.decomposition.output_names is None
-        deviations, quantile = self._deviations()
-        factor = quantile / np.sqrt(self.sample.n_effective)
-        return {name: factor * (v[:, 0] if one else v) for name, v in zip(INDICES, deviations, strict=True)}
+        factor = 1 / np.sqrt(self.sample.n_effective)
+        return {name: factor * (v[:, 0] if one else v) for name, v in zip(INDICES, self._for_one_row(), strict=True)}
 
-    def _deviations(self) -> tuple[list[Floats], float]:
-        """Return the standard deviations of all indices for one row, in the order of `INDICES`, and their quantile."""
+    def _for_one_row(self) -> list[Floats]:
+        """Return the half-widths of all indices for one row, in the order of `INDICES`."""
         sensitivity = self.decomposition.sensitivity
         with one_blas_thread():
             influence = self._influence()
@@ -63,12 +62,11 @@ class Uncertainty:
             for c, u in enumerate(self.decomposition.subspaces):
                 by_S, by_Sa = self._indices(influence, u)
                 moves = [index.change((Sa[c], S[c]), (by_Sa, by_S)) for index in OF_SUBSPACES]
-                found[:, c] = influence.blocks.deviation(np.stack(moves, axis=1))
+                found[:, c] = influence.blocks.half_width(np.stack(moves, axis=1))
                 totals[:, list(u)] += by_S[:, None]
             by_ST = totals.swapaxes(0, 1)  # variables first, as formulas have them
             moves = [index.change((ST[:, None],), (by_ST,)) for index in OF_VARIABLES]
-            deviations = [*found, *(influence.blocks.deviation(np.ascontiguousarray(v.swapaxes(0, 1))) for v in moves)]
-        return deviations, influence.blocks.quantile
+            return [*found, *(influence.blocks.half_width(np.ascontiguousarray(v.swapaxes(0, 1))) for v in moves)]
 
     def standard_error(self, subspace: Subspace, values: Floats) -> Floats:
         """Return the pointwise standard error of a component of one variable, (N,) or (N, K)."""
