@@ -6,7 +6,7 @@ from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.tree import DecisionTreeRegressor
 from tolerance import assert_close
 
-from fasthdmr import TreeHDMR
+from fasthdmr import HDMR, TreeHDMR
 from fasthdmr._spans.basis import default_size
 
 pytestmark = pytest.mark.filterwarnings(
@@ -59,12 +59,31 @@ def test_sizes_do_not_depend_on_the_order():
     assert_close(three.evaluate(X)[:, : len(two.subspaces_)], two.evaluate(X), 1e-9)  # trees of three variables
 
 
-def test_repeated_rows_are_one():
+@pytest.mark.parametrize("distinct", [300, 30])
+@pytest.mark.parametrize("y", [PRODUCT, STEPS])
+def test_repeated_rows_are_one(distinct, y):
+    """Rows may be there several times with weights of their own; those without weight are not there."""
+    rows = np.resize(np.arange(distinct), 300)
     weights = RNG.integers(0, 4, size=300).astype(float)
-    repeated = np.repeat(np.arange(300), weights.astype(int))
-    weighted, alike = of_trees(PRODUCT).fit(X, sample_weight=weights), of_trees(PRODUCT).fit(X[repeated])
+    repeated = np.repeat(rows, weights.astype(int))
+    weighted, alike = of_trees(y).fit(X[rows], sample_weight=weights), of_trees(y).fit(X[repeated])
     assert sizes(weighted) == sizes(alike)
     assert_close(weighted.transform(X), alike.transform(X), 1e-9)
+    assert_close(weighted.fidelity_unused_, alike.fidelity_unused_, 1e-9)
+
+
+@pytest.mark.parametrize("distinct", [400, 80])
+def test_repeated_rows_are_one_for_single_variables(distinct):
+    """An oscillating main effect gets more splines by as many rows as tell about it."""
+    rng = np.random.default_rng(0)
+    Z = np.resize(rng.uniform(-1, 1, size=(distinct, 2)), (800, 2))
+    y, weights = np.sin(8 * Z[:, 0]) + Z[:, 1], rng.integers(0, 4, size=800).astype(float)
+    repeated = np.repeat(np.arange(800), weights.astype(int))
+    weighted = HDMR(order=1).fit(Z, y, weights)
+    alike, shuffled = (HDMR(order=1).fit(Z[rows], y[rows]) for rows in (repeated, rng.permutation(repeated)))
+    found = [list(hdmr.decomposition_.dictionary.basis.sizes) for hdmr in (weighted, alike, shuffled)]
+    assert found[0] == found[1] == found[2] and (distinct < 400 or found[0][0] > found[0][1])
+    assert_close(weighted.transform(Z), alike.transform(Z), 1e-8, reason="case O24 asks for 1e-8")
 
 
 def test_one_choice_for_all_outputs_whatever_their_scale():

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr import _core
-from fasthdmr._spans.basis import Profile, axis_columns
+from fasthdmr._spans.basis import Profile, axis_columns, distinct_rows
 from fasthdmr._support.scale import Deviations
 from fasthdmr._support.threads import one_blas_thread
 from fasthdmr._support.typing import Floats
@@ -63,8 +63,10 @@ def main_sizes(
     dict of int to int
         Sizes of the variables that get more splines than the rule's.
     """
-    if weights is not None:
-        X, values, weights = X[weights > 0], values[weights > 0], weights[weights > 0]
+    # A repeated row tells nothing new.
+    rows, mass = distinct_rows(np.column_stack([X, values]), weights)
+    if weights is not None or len(rows) < len(X):
+        X, values, weights = rows[:, : X.shape[1]], rows[:, X.shape[1] :], mass
     share = np.full(len(X), 1 / len(X)) if weights is None else weights / weights.sum()
     n_rows = 1 / np.sum(share**2)
     deviations = Deviations.of(values, weights)
