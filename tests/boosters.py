@@ -59,3 +59,19 @@ def tied_rows(draw, *, classes=0, targets=1, missing=None):
         y = signal[:, None] + rng.normal(scale=0.3, size=(n, targets))
         y = y[:, 0] if targets == 1 else y
     return X, y, rng
+
+
+@st.composite
+def category_rows(draw, *, lowest=0):
+    """Rows of a number and two columns of categories, some missing, and a target that they interact in."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, n_levels = draw(st.integers(40, 150)), draw(st.integers(2, 40))
+    X = np.column_stack([rng.integers(lowest, n_levels, n), rng.normal(size=n), rng.integers(0, 3, n)]).astype(float)
+    y = np.sin(5 * X[:, 0]) + X[:, 1] * (X[:, 2] == 1) + 0.1 * rng.normal(size=n)
+    if draw(st.booleans()):
+        X = np.where(rng.random(X.shape) < 0.1, np.nan, X)
+    return X, y, rng
+
+
+# Known and unknown categories, fractions of them, and numbers that are none.
+CODES = [-1e10, -3.0, -1.0, -0.5, -0.0, *np.arange(0, 42, 0.5), 255.0, 256.0, 1e6, 2.0**24, 2.0**31, 1e10]

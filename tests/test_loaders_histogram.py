@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from boosters import awkward_rows, check_groups, tied_rows
+from boosters import CODES, awkward_rows, category_rows, check_groups, tied_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import make_friedman1
@@ -102,10 +102,25 @@ def test_thresholds_that_float32_does_not_hold():
     assert len(np.unique(forest.predict(rows))) > 1
 
 
-def test_splits_by_categories_are_refused():
-    rows = np.column_stack([LABELS, X[:, 0]])
-    model = HistGradientBoostingRegressor(max_iter=2, categorical_features=[0]).fit(rows, Y)
-    with pytest.raises(ValueError, match=r"categories \(\[0\]\).*OrdinalEncoder"):
+@given(st.data())
+@settings(max_examples=30, deadline=None)
+def test_splits_by_categories(data):
+    rows, y, rng = data.draw(category_rows(lowest=-3))
+    rows[:, 0] *= data.draw(st.sampled_from([1.0, 0.5, 1 / 3]))
+    options = {"max_leaf_nodes": data.draw(st.integers(2, 12)), "early_stopping": data.draw(st.booleans())}
+    model = HistGradientBoostingRegressor(max_iter=6, min_samples_leaf=2, categorical_features=[0, 2], **options)
+    model.fit(rows, y)
+    hard = np.vstack([rows, awkward_rows(rng, [*CODES, *rows[:, 0]], 3, n_rows=200)])
+    forest = load_forest(model)
+    assert_close(forest.predict(hard), model.predict(hard))
+    check_groups(forest, hard, forest.predict(hard)[:, None])
+
+
+def test_categories_that_are_no_numbers_are_refused():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": pd.Categorical(np.array(list("abc"))[LABELS]), "b": X[:, 0]})
+    model = HistGradientBoostingRegressor(max_iter=2, categorical_features=[0]).fit(frame, Y)
+    with pytest.raises(ValueError, match=r"no numbers \('a', ...\).*OrdinalEncoder"):
         load_forest(model)
 
 

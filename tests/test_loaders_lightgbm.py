@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from boosters import awkward_rows, check_groups, library, tied_rows
+from boosters import CODES, awkward_rows, category_rows, check_groups, library, tied_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import make_friedman1
@@ -209,11 +209,32 @@ def test_linear_leaves_are_refused():
         load_forest(model)
 
 
-def test_splits_by_categories_are_refused():
-    rows = np.column_stack([LABELS, X[:, 0]])
-    model = lgb.LGBMRegressor(n_estimators=2, **QUIET).fit(rows, Y, categorical_feature=[0])
-    with pytest.raises(ValueError, match=r"column 0 by categories.*OrdinalEncoder"):
-        load_forest(model)
+@given(st.data())
+@settings(max_examples=30, deadline=None)
+def test_splits_by_categories(data):
+    rows, y, rng = data.draw(category_rows())
+    options = {
+        "n_estimators": 6,
+        "num_leaves": data.draw(st.integers(2, 12)),
+        "max_cat_to_onehot": data.draw(st.sampled_from([1, 4, 64])),
+        "use_missing": data.draw(st.booleans()),
+        "zero_as_missing": data.draw(st.booleans()),
+    }
+    options |= {"min_data_per_group": 2, "cat_smooth": 0.5, "cat_l2": 0.1}
+    model = lgb.LGBMRegressor(**QUIET | options).fit(rows, y, categorical_feature=[0, 2])
+    check(model, np.vstack([rows, awkward_rows(rng, CODES, 3, n_rows=200)]))
+
+
+def test_frames_of_categories_are_refused():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": pd.Categorical(LABELS + 7), "b": X[:, 0]})
+    model = lgb.LGBMRegressor(n_estimators=2, **QUIET).fit(frame, Y)
+    codes = frame.assign(a=frame["a"].cat.codes)
+    assert_close(load_forest(model).predict(codes), model.predict(frame))
+    fit = TreeHDMR(model).fit(codes)
+    for call in (load_forest(model).predict, TreeHDMR(model).fit, fit.predict):
+        with pytest.raises(ValueError, match=r"columns \['a'\] are of dtype category.*codes"):
+            call(frame)
 
 
 def test_unfitted_models_are_refused():

@@ -15,7 +15,7 @@ from fasthdmr import TreeHDMR, _core, load_forest
 from fasthdmr.inspection import partial_dependence, tree_importance
 from fasthdmr.loaders.trees import compared_alike
 
-pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning", "ignore::fasthdmr.ConstantWarning")
 
 
 def xgboost_model(missing=np.nan):
@@ -40,13 +40,31 @@ MODELS = {
     "LightGBM without 0": lambda: lightgbm_model(zero_as_missing=True),
     "CatBoost": catboost_model,
 }
-every_library = pytest.mark.parametrize("name", MODELS)
+
+
+def of_categories(name, rows, y):
+    """The model, whose last column holds categories."""
+    d = rows.shape[1]
+    if name == "LightGBM":
+        options = {"min_data_per_group": 1, "cat_smooth": 0.1, "cat_l2": 0.1, "max_cat_to_onehot": 2}
+        return lightgbm_model(**options).fit(rows, y, categorical_feature=[d - 1])
+    if name == "xgboost":
+        return xgboost_model().set_params(enable_categorical=True, feature_types=["q"] * (d - 1) + ["c"]).fit(rows, y)
+    return MODELS[name]().set_params(categorical_features=[d - 1]).fit(rows, y)
+
+
+OF_CATEGORIES = [f"{name} of categories" for name in ("HistGradientBoosting", "LightGBM", "xgboost")]
+every_library = pytest.mark.parametrize("name", [*MODELS, *OF_CATEGORIES])
 
 
 def fitted(name, data):
     rows, y, rng = data.draw(tied_rows())
     rows = np.round(rows, 1)[:40, :3]  # so few values that a grid of all of them can be enumerated
     rows[:, 0] += 1e-3 * np.arange(len(rows))  # CatBoost refuses data that are constant
+    if name in OF_CATEGORIES:
+        rows[:, -1] = np.where(rng.random(len(rows)) < 0.1, np.nan, rng.integers(0, rng.integers(2, 12), len(rows)))
+        y[: len(rows)] += np.sin(5 * np.nan_to_num(rows[:, -1]))
+        return of_categories(name.removesuffix(" of categories"), rows, y[:40]), rows, rng
     return MODELS[name]().fit(rows, y[:40]), rows, rng
 
 
@@ -71,8 +89,9 @@ def points_of(forest, column):
     """Some thresholds on a column as they are, and their neighbours: what is missing to the model is no point."""
     _, _, _, _, left, _, feature, threshold, *_ = forest.core.__getstate__()
     points = threshold[(left != -1) & (feature == column)][:10]
+    _, _, replaced, variables, cuts = forest.core.comparison
+    points = np.concatenate([points, *(of for v, of in zip(variables, cuts, strict=True) if v == column)])
     points = np.append(float64_neighbours(points), 0.3)
-    _, _, replaced = forest.core.comparison
     low, high, by = replaced[column] if len(replaced) else (1.0, 0.0, 0.0)
     return points[np.isfinite(points) & ~(np.isnan(by) & (low <= points) & (points <= high))]
 
@@ -83,15 +102,16 @@ def points_of(forest, column):
 def test_partial_dependence(name, data):
     model, rows, _ = fitted(name, data)
     forest = load_forest(model)
-    points = points_of(forest, 0)
-    desired = []
-    for value in points:
-        changed = rows.copy()
-        changed[:, 0] = value
-        desired.append(forest.predict(changed).mean())
-    found = partial_dependence(forest, rows, [0], custom_values={0: points})
-    assert_close(found["average"][0], desired)
-    assert_close(partial_dependence(model, rows, [0], custom_values={0: points})["average"][0], desired)
+    for column in {0, rows.shape[1] - 1}:
+        points = points_of(forest, column)
+        desired = []
+        for value in points:
+            changed = rows.copy()
+            changed[:, column] = value
+            desired.append(forest.predict(changed).mean())
+        for source in (forest, model):
+            found = partial_dependence(source, rows, [column], custom_values={column: points})
+            assert_close(found["average"][0], desired)
 
 
 @every_library

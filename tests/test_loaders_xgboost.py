@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from boosters import awkward_rows, check_groups, library, tied_rows
+from boosters import CODES, awkward_rows, category_rows, check_groups, library, tied_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import make_friedman1
@@ -55,11 +55,11 @@ def leaf_sum(booster, leaves):
     return out
 
 
-def check(model, rows, missing=np.nan):
+def check(model, rows, missing=np.nan, **options):
     is_wrapper = isinstance(model, xgb.XGBModel)
     booster = model.get_booster() if is_wrapper else model
-    matrix = xgb.DMatrix(rows, missing=missing)
-    leaves = model.apply(rows) if is_wrapper else booster.predict(matrix, pred_leaf=True)
+    matrix = xgb.DMatrix(rows, missing=missing, **options)
+    leaves = model.apply(rows) if is_wrapper and not options else booster.predict(matrix, pred_leaf=True)
     forest = load_forest(model)
     predicted = forest.predict(rows).reshape(len(rows), -1)
     desired = leaf_sum(booster, leaves.reshape(len(rows), -1))
@@ -197,13 +197,30 @@ def test_linear_boosters_are_refused():
         load_forest(xgb.XGBRegressor(booster="gblinear", n_estimators=2).fit(X, Y))
 
 
-@pytest.mark.parametrize("one_hot", [1, 100])
-def test_splits_by_categories_are_refused(one_hot):
+@given(st.data())
+@settings(max_examples=30, deadline=None)
+def test_splits_by_categories(data):
+    rows, y, rng = data.draw(category_rows())
+    model = xgb.XGBRegressor(
+        n_estimators=6,
+        max_depth=data.draw(st.integers(1, 5)),
+        max_cat_to_onehot=data.draw(st.sampled_from([1, 4, 64])),
+        feature_types=["c", "q", "c"],
+        enable_categorical=True,
+        n_jobs=1,
+    ).fit(rows, y)
+    hard = np.vstack([rows, awkward_rows(rng, CODES, 3, n_rows=200)])
+    check(model, hard, feature_types=["c", "q", "c"], enable_categorical=True)
+
+
+def test_frames_of_categories_are_refused():
     pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame({"a": pd.Categorical(LABELS), "b": X[:, 0]})
-    model = xgb.XGBRegressor(n_estimators=2, enable_categorical=True, max_cat_to_onehot=one_hot).fit(frame, Y)
-    with pytest.raises(ValueError, match=r"column 0 by categories.*OrdinalEncoder"):
-        load_forest(model)
+    frame = pd.DataFrame({"a": pd.Categorical(LABELS + 7), "b": X[:, 0]})
+    model = xgb.XGBRegressor(n_estimators=2, enable_categorical=True).fit(frame, Y)
+    codes = frame.assign(a=frame["a"].cat.codes)
+    assert_close(load_forest(model).predict(codes), model.predict(frame), rtol=1e-5, reason=FLOAT32)
+    with pytest.raises(ValueError, match=r"columns \['a'\] are of dtype category.*codes"):
+        load_forest(model).predict(frame)
 
 
 def test_unfitted_models_are_refused():

@@ -13,13 +13,13 @@ namespace fasthdmr {
 
 namespace {
 
-constexpr int kStateVersion = 3;
+constexpr int kStateVersion = 4;
 
 std::shared_ptr<Forest> make_forest(index n_features, index n_outputs, const Integers& tree_offsets,
                                     const Integers& left, const Integers& right, const Integers& feature,
                                     const Doubles& threshold, const Bytes& missing_left, const Doubles& value,
                                     const Integers& tree_output, const Doubles& offset, const Doubles& weight,
-                                    const std::optional<py::tuple>& comparison) {
+                                    const std::optional<py::tuple>& comparison, const std::optional<Integers>& set) {
     const index n_trees = tree_offsets.size() - 1, n_nodes = left.size();
     if (n_trees < 0) throw Error("tree_offsets must have n_trees + 1 values");
     if (value.ndim() != 2) throw Error("value must be two-dimensional");
@@ -38,7 +38,8 @@ std::shared_ptr<Forest> make_forest(index n_features, index n_outputs, const Int
                             vector(tree_output, n_trees, "tree_output"),
                             vector(offset, n_outputs, "offset"),
                             vector(weight, n_nodes, "weight"),
-                            comparison ? to_comparison(*comparison) : nullptr};
+                            comparison ? to_comparison(*comparison) : nullptr,
+                            set ? vector(*set, n_nodes, "set") : nullptr};
     const Released released;
     return std::make_shared<Forest>(arrays);
 }
@@ -47,7 +48,8 @@ std::shared_ptr<Forest> make_forest(index n_features, index n_outputs, const Int
 // was made; rounding them again changes nothing.
 py::tuple get_state(const Forest& f) {
     const index n_nodes = f.n_nodes();
-    Integers tree_offsets(f.n_trees() + 1), left(n_nodes), right(n_nodes), feature(n_nodes), tree_output(f.n_trees());
+    Integers tree_offsets(f.n_trees() + 1), left(n_nodes), right(n_nodes), feature(n_nodes), set(n_nodes),
+        tree_output(f.n_trees());
     Doubles threshold(n_nodes), value({n_nodes, f.width()}), weight(n_nodes);
     Bytes missing_left(n_nodes);
     for (index t = 0; t <= f.n_trees(); ++t) tree_offsets.mutable_at(t) = f.tree_begin(t);
@@ -59,8 +61,10 @@ py::tuple get_state(const Forest& f) {
             const bool leaf = Forest::is_leaf(f.tree(t), m);
             left.mutable_at(k) = leaf ? -1 : node.left;
             right.mutable_at(k) = leaf ? -1 : node.left + 1;
-            feature.mutable_at(k) = node.feature;
-            threshold.mutable_at(k) = leaf ? 0.0 : f.comparison()->threshold(node.feature, node.threshold);
+            const bool by_set = !leaf && node.feature >= f.n_features();
+            feature.mutable_at(k) = leaf ? 0 : f.variable(node);
+            set.mutable_at(k) = by_set ? node.feature - f.n_features() : -1;
+            threshold.mutable_at(k) = leaf || by_set ? 0.0 : f.comparison()->threshold(node.feature, node.threshold);
             missing_left.mutable_at(k) = f.missing_left(t)[m];
             weight.mutable_at(k) = f.weights(t)[m];
             for (index c = 0; c < f.width(); ++c) value.mutable_at(k, c) = f.values(t)[m * f.width() + c];
@@ -68,27 +72,58 @@ py::tuple get_state(const Forest& f) {
     }
     return py::make_tuple(kStateVersion, f.n_features(), f.n_outputs(), tree_offsets, left, right, feature, threshold,
                           missing_left, value, tree_output, to_array(f.offset()), weight,
-                          comparison_state(*f.comparison()));
+                          comparison_state(*f.comparison()), set);
 }
 
 std::shared_ptr<Forest> set_state(const py::tuple& s) {
-    if (s.size() != 14 || s[0].cast<int>() != kStateVersion)
+    if (s.size() != 15 || s[0].cast<int>() != kStateVersion)
         throw Error("a forest pickled by another version of fasthdmr");
     return make_forest(s[1].cast<index>(), s[2].cast<index>(), s[3].cast<Integers>(), s[4].cast<Integers>(),
                        s[5].cast<Integers>(), s[6].cast<Integers>(), s[7].cast<Doubles>(), s[8].cast<Bytes>(),
                        s[9].cast<Doubles>(), s[10].cast<Integers>(), s[11].cast<Doubles>(), s[12].cast<Doubles>(),
-                       s[13].cast<py::tuple>());
+                       s[13].cast<py::tuple>(), s[14].cast<Integers>());
 }
 
-// The comparison of a forest with these nodes. `replaced` has the shape (n_features, 3): low, high, by.
+// The comparison of a forest with these nodes, and the number of each node's set among its sets. `replaced` has the
+// shape (n_features, 3): low, high, by. Set s is the union of the intervals, (n, 2), between two offsets.
 py::tuple float64_comparison(const Integers& left, const Integers& right, const Integers& feature,
-                             const Doubles& threshold, const Doubles& replaced) {
+                             const Doubles& threshold, const Doubles& replaced, const Integers& set,
+                             const Integers& set_offsets, const Doubles& intervals) {
     const index n_nodes = left.size(), n_features = replaced.ndim() == 2 ? replaced.shape(0) : 0;
     if (n_features < 1 || replaced.shape(1) != 3) throw Error("replaced must be of shape (n_features, 3)");
-    const NodeArrays nodes{n_nodes, left.data(), vector(right, n_nodes, "right"), vector(feature, n_nodes, "feature"),
-                           vector(threshold, n_nodes, "threshold")};
-    auto thresholds = without_gil([&] { return Comparison::thresholds_of(nodes, n_features); });
-    return comparison_state(Comparison(std::move(thresholds), as_replacements(replaced)));
+    const NodeArrays nodes{n_nodes,
+                           left.data(),
+                           vector(right, n_nodes, "right"),
+                           vector(feature, n_nodes, "feature"),
+                           vector(threshold, n_nodes, "threshold"),
+                           vector(set, n_nodes, "set")};
+    const index n_sets = set_offsets.size() - 1, n_intervals = intervals.size() / 2;
+    std::vector<std::vector<double>> cuts;
+    for (index s = 0; s < n_sets; ++s) {
+        const index begin = set_offsets.at(s), end = set_offsets.at(s + 1);
+        if (begin < 0 || end < begin || end > n_intervals) throw Error("set_offsets must rise within the intervals");
+        cuts.push_back(cuts_of(intervals.data() + 2 * begin, end - begin));
+    }
+    Integers numbers(n_nodes);
+    std::int64_t* out = numbers.mutable_data();
+    const auto replacements = as_replacements(replaced);
+    const Comparison comparison = without_gil([&] {
+        Comparison made = Comparison::of_nodes(nodes, replacements, cuts);
+        for (index m = 0; m < n_nodes; ++m)
+            out[m] = nodes.left[m] == -1 || nodes.set[m] < 0
+                         ? -1
+                         : made.column({nodes.feature[m], cuts[nodes.set[m]]}) - made.n_features();
+        return made;
+    });
+    return py::make_tuple(comparison_state(comparison), numbers);
+}
+
+// Float64 numbers that are below the same numbers as the thresholds are in float32.
+Doubles float64_thresholds(const Doubles& thresholds) {
+    Doubles result(thresholds.size());
+    for (index k = 0; k < thresholds.size(); ++k)
+        result.mutable_at(k) = largest_double_not_above(largest_float_not_above(thresholds.at(k)));
+    return result;
 }
 
 // The least and the largest float64 that are rounded to the same float32 as the value.
@@ -168,7 +203,7 @@ void bind_forest(py::module_& m) {
                     py::arg("feature").noconvert(), py::arg("threshold").noconvert(),
                     py::arg("missing_left").noconvert(), py::arg("value").noconvert(),
                     py::arg("tree_output").noconvert(), py::arg("offset").noconvert(), py::arg("weight").noconvert(),
-                    py::arg("comparison") = py::none())
+                    py::arg("comparison") = py::none(), py::arg("set") = py::none())
         .def_property_readonly("n_trees", &Forest::n_trees)
         .def_property_readonly("n_nodes", &Forest::n_nodes)
         .def_property_readonly("n_features", &Forest::n_features)
@@ -192,7 +227,9 @@ void bind_forest(py::module_& m) {
         .def("node_groups", &node_groups);
     bind_state(forest, &get_state, &set_state);
     m.def("float64_comparison", &float64_comparison, py::arg("left").noconvert(), py::arg("right").noconvert(),
-          py::arg("feature").noconvert(), py::arg("threshold").noconvert(), py::arg("replaced").noconvert());
+          py::arg("feature").noconvert(), py::arg("threshold").noconvert(), py::arg("replaced").noconvert(),
+          py::arg("set").noconvert(), py::arg("set_offsets").noconvert(), py::arg("intervals").noconvert());
+    m.def("float64_thresholds", &float64_thresholds, py::arg("thresholds").noconvert());
     m.def("compared_alike", &compared_alike, py::arg("forests"));
     m.def("float32_interval", &float32_interval, py::arg("value"));
     bind_evaluator<Prediction>(m, "Prediction");

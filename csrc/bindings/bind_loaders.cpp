@@ -25,6 +25,10 @@ py::dict to_dict(const ReadTrees& trees) {
     result["missing_left"] = array(trees.missing_left);
     result["value"] = array(trees.value).reshape({trees.n_nodes(), trees.width});
     result["weight"] = array(trees.weight);
+    if (trees.set_offsets.size() == 1) return result;
+    result["category_set"] = array(trees.category_set);
+    result["set_offsets"] = array(trees.set_offsets);
+    result["set_intervals"] = array(trees.intervals).reshape({index(trees.intervals.size()) / 2, index(2)});
     return result;
 }
 

@@ -108,8 +108,8 @@ inline py::list to_list(const std::vector<Subspace>& subspaces) {
     return result;
 }
 
-// A comparison as plain objects: the number of features, the thresholds of each variable (empty for float32) and the
-// replacements.
+// A comparison as plain objects: the number of features, the thresholds of each variable (empty for float32), the
+// replacements, and the variables and cuts of the sets.
 inline std::vector<Replacement> as_replacements(const Doubles& rows) {
     if (rows.ndim() != 2 || rows.shape(1) != 3) throw Error("replacements must be of shape (n, 3)");
     std::vector<Replacement> result;
@@ -126,15 +126,26 @@ inline py::tuple comparison_state(const Comparison& comparison) {
     }
     py::list thresholds;
     for (const auto& sorted : comparison.thresholds()) thresholds.append(to_array(sorted));
-    return py::make_tuple(comparison.n_features(), thresholds, replaced);
+    std::vector<index> variables;
+    py::list cuts;
+    for (const ValueSet& set : comparison.sets()) {
+        variables.push_back(set.variable);
+        cuts.append(to_array(set.cuts));
+    }
+    return py::make_tuple(comparison.n_features(), thresholds, replaced, to_array(variables), cuts);
 }
 
 inline std::shared_ptr<const Comparison> to_comparison(const py::tuple& state) {
-    if (state.size() != 3) throw Error("a damaged state: a comparison has three parts");
+    if (state.size() != 5) throw Error("a damaged state: a comparison has five parts");
     auto thresholds = state[1].cast<std::vector<std::vector<double>>>();
     auto replaced = as_replacements(state[2].cast<Doubles>());
     if (thresholds.empty()) return std::make_shared<const Comparison>(state[0].cast<index>(), std::move(replaced));
-    return std::make_shared<const Comparison>(std::move(thresholds), std::move(replaced));
+    const auto variables = state[3].cast<std::vector<index>>();
+    auto cuts = state[4].cast<std::vector<std::vector<double>>>();
+    if (variables.size() != cuts.size()) throw Error("a damaged state: every set needs a variable");
+    std::vector<ValueSet> sets;
+    for (std::size_t s = 0; s < cuts.size(); ++s) sets.push_back({variables[s], std::move(cuts[s])});
+    return std::make_shared<const Comparison>(std::move(thresholds), std::move(replaced), std::move(sets));
 }
 
 void bind_forest(py::module_& m);

@@ -24,6 +24,7 @@ class Forest:
         offset: _Floats,
         weight: _Floats,
         comparison: Comparison | None = None,
+        set: _Integers | None = None,
     ) -> None: ...
     @property
     def comparison(self) -> Comparison: ...
@@ -47,12 +48,21 @@ class Forest:
 
 def rows_done() -> int: ...
 
-Comparison = tuple[int, list[_Floats], _Floats]
-"""How a forest compares values: features, by feature the thresholds in float64 (none: float32), replaced values."""
+Comparison = tuple[int, list[_Floats], _Floats, _Integers, list[_Floats]]
+"""How a forest compares values: features, by feature the thresholds in float64 (none: float32), replaced values; the
+features of sets of values, and their cuts: values above the first up to the second go left, and so on."""
 
 def float64_comparison(
-    left: _Integers, right: _Integers, feature: _Integers, threshold: _Floats, replaced: _Floats
-) -> Comparison: ...
+    left: _Integers,
+    right: _Integers,
+    feature: _Integers,
+    threshold: _Floats,
+    replaced: _Floats,
+    set: _Integers,
+    set_offsets: _Integers,
+    intervals: _Floats,
+) -> tuple[Comparison, _Integers]: ...
+def float64_thresholds(thresholds: _Floats) -> _Floats: ...
 def float32_interval(value: float) -> tuple[float, float]: ...
 def compared_alike(forests: list[Forest]) -> list[Forest]: ...
 def read_xgboost(bytes: bytes | bytearray) -> tuple[dict[str, Any], dict[str, Any]]: ...

@@ -137,4 +137,20 @@ std::vector<NodeBox> node_boxes(const Forest& forest, const Thresholds& threshol
     return boxes;
 }
 
+std::vector<std::int32_t> subspaces_of_many_columns(const Forest& forest, index tree,
+                                                    const std::vector<std::int32_t>& below) {
+    std::vector<std::int32_t> found;
+    if (forest.columns() == forest.n_features()) return found;
+    const Node* all = forest.tree(tree);
+    std::vector<Subspace> columns(forest.tree_size(tree));  // on the path to each node
+    for (index m = 0; m < forest.tree_size(tree); ++m) {
+        if (Forest::is_leaf(all, m)) continue;
+        Subspace& u = columns[m];
+        if (std::find(u.begin(), u.end(), all[m].feature) == u.end()) u.push_back(all[m].feature);
+        if (u.size() > 2) found.push_back(below[m]);
+        columns[all[m].left] = columns[all[m].left + 1] = u;
+    }
+    return found;
+}
+
 }  // namespace fasthdmr

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "forest/quantiser.hpp"
+#include "support/subspace.hpp"
 
 namespace fasthdmr {
 
@@ -39,5 +40,9 @@ struct NodeBox {
 };
 std::vector<NodeBox> node_boxes(const Forest& forest, const Thresholds& thresholds, index tree, index value_column,
                                 const std::vector<std::int32_t>& below);
+
+// The subspaces of nodes that are no such box though they may have few variables: these have several columns.
+std::vector<std::int32_t> subspaces_of_many_columns(const Forest& forest, index tree,
+                                                    const std::vector<std::int32_t>& below);
 
 }  // namespace fasthdmr

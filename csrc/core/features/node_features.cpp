@@ -27,6 +27,7 @@ void NodeSums::prepare(int n_threads) {
     value_column_ = forest.value_column(preparation_->output);
     thresholds_ = Thresholds(forest, nodes_to_rank(forest, trees), n_threads);
     std::vector<Candidate> candidates(subspaces().size());
+    std::vector<std::int32_t> without_tables;
     for (const index t : trees) {
         poll();
         constant_ += forest.values(t)[value_column_];
@@ -41,8 +42,11 @@ void NodeSums::prepare(int n_threads) {
             candidates[part.subspace].boxes.push_back(part.box);
             touched.push_back(part.subspace);
         }
+        const std::vector<std::int32_t> others = subspaces_of_many_columns(forest, t, groups_.below[t]);
+        without_tables.insert(without_tables.end(), others.begin(), others.end());
         for (const std::int32_t g : distinct(touched)) ++(is_deep ? candidates[g].deep_walks : candidates[g].walks);
     }
+    for (const std::int32_t g : distinct(std::move(without_tables))) candidates[g] = {};
     preparation_->offers = offer_tables(thresholds_, std::move(candidates), n_threads);
 }
 

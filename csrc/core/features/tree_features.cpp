@@ -89,7 +89,7 @@ void TreeSums::add(const Forest& forest, const std::vector<Part>& parts, bool fr
 
 void Evaluator::evaluate(const Table& x, double* out, int n_threads) const {
     const index blocks = (x.rows + kBlockRows - 1) / kBlockRows;
-    const index most = std::max<index>(1, kColumnsATask / x.columns), threads = std::max(1, n_threads);
+    const index most = std::max<index>(1, kColumnsATask / forest().columns()), threads = std::max(1, n_threads);
     // As much for every thread; no row's result depends on where rows are cut.
     const index rounds = (blocks + most * threads - 1) / (most * threads), tasks = std::min(blocks, rounds * threads);
     parallel_for(tasks, n_threads, [&](index task) {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "kernels/kernels.hpp"
+#include "support/interruption.hpp"
 #include "support/sorting.hpp"
 
 namespace fasthdmr {
@@ -37,8 +39,17 @@ double largest_double_not_above(float threshold) {
 Comparison::Comparison(index n_features, std::vector<Replacement> replaced)
     : n_features_(n_features), replaced_(std::move(replaced)) {}
 
-Comparison::Comparison(std::vector<std::vector<double>> thresholds, std::vector<Replacement> replaced)
-    : n_features_(index(thresholds.size())), thresholds_(std::move(thresholds)), replaced_(std::move(replaced)) {
+Comparison::Comparison(std::vector<std::vector<double>> thresholds, std::vector<Replacement> replaced,
+                       std::vector<ValueSet> sets)
+    : n_features_(index(thresholds.size())),
+      thresholds_(std::move(thresholds)),
+      replaced_(std::move(replaced)),
+      sets_(std::move(sets)) {
+    check();
+    mark_sets();
+}
+
+void Comparison::check() const {
     if (!replaced_.empty() && replaced_.size() != thresholds_.size()) throw Error("every variable needs a replacement");
     for (const std::vector<double>& sorted : thresholds_) {
         if (sorted.size() > kMostCodes) throw Error("too many thresholds on a variable");
@@ -46,21 +57,87 @@ Comparison::Comparison(std::vector<std::vector<double>> thresholds, std::vector<
             if (std::isnan(sorted[k]) || (k > 0 && !(sorted[k - 1] < sorted[k])))
                 throw Error("the thresholds of a variable must be numbers that rise");
     }
+    for (std::size_t s = 0; s < sets_.size(); ++s) {
+        if (sets_[s].variable < 0 || sets_[s].variable >= n_features_) throw Error("a set of no variable");
+        if (sets_[s].cuts.size() % 2 != 0 || !std::is_sorted(sets_[s].cuts.begin(), sets_[s].cuts.end()))
+            throw Error("the cuts of a set must be pairs that rise");
+        if (s > 0 && !(sets_[s - 1] < sets_[s])) throw Error("the sets must rise");
+    }
 }
 
-// What is no split of numbers is left to the forest to refuse.
-std::vector<std::vector<double>> Comparison::thresholds_of(const NodeArrays& a, index n_features) {
-    std::vector<std::vector<double>> thresholds(n_features);
+void Comparison::mark_sets() {
+    for (const ValueSet& set : sets_) {
+        poll();
+        const std::vector<double>& sorted = thresholds_[set.variable];
+        std::vector<std::uint8_t> outside(sorted.size() + 1, 1);
+        for (std::size_t k = 0; k < set.cuts.size(); k += 2) {
+            const auto begin = index(code_of_threshold(set.variable, set.cuts[k]));
+            const auto end = index(code_of_threshold(set.variable, set.cuts[k + 1]));
+            std::fill(outside.begin() + begin + 1, outside.begin() + end + 1, std::uint8_t(0));
+        }
+        outside_.push_back(std::move(outside));
+    }
+}
+
+void sort_thresholds(std::vector<double>& thresholds) {
+    sort_in_steps(thresholds);
+    thresholds.erase(std::unique(thresholds.begin(), thresholds.end()), thresholds.end());
+}
+
+std::vector<double> cuts_of(const double* intervals, index count) {
+    std::vector<std::pair<double, double>> pairs;
+    for (index k = 0; k < count; ++k) {
+        const double low = intervals[2 * k], high = intervals[2 * k + 1];
+        if (!(low <= high)) throw Error("the ends of the intervals of a set must be numbers that rise");
+        pairs.emplace_back(std::nextafter(low, -std::numeric_limits<double>::infinity()), high);
+    }
+    std::sort(pairs.begin(), pairs.end());
+    std::vector<double> cuts;
+    for (const auto& [below, last] : pairs) {
+        if (!cuts.empty() && below <= cuts.back()) {
+            cuts.back() = std::max(cuts.back(), last);
+            continue;
+        }
+        cuts.push_back(below);
+        cuts.push_back(last);
+    }
+    return cuts;
+}
+
+// What is no split is left to the forest to refuse.
+Comparison Comparison::of_nodes(const NodeArrays& a, std::vector<Replacement> replaced,
+                                const std::vector<std::vector<double>>& cuts) {
+    std::vector<std::vector<double>> thresholds(replaced.size());
+    std::vector<ValueSet> sets;
     for (index m = 0; m < a.n_nodes; ++m) {
         const bool splits = a.left[m] != -1 || a.right[m] != -1;
-        if (splits && a.feature[m] >= 0 && a.feature[m] < n_features && !std::isnan(a.threshold[m]))
-            thresholds[a.feature[m]].push_back(a.threshold[m]);
+        if (!splits || a.feature[m] < 0 || a.feature[m] >= index(thresholds.size())) continue;
+        const index set = a.set ? a.set[m] : -1;
+        if (set >= index(cuts.size())) throw Error("no such set of values: " + std::to_string(set));
+        if (set >= 0) sets.push_back({a.feature[m], cuts[set]});
+        else if (!std::isnan(a.threshold[m])) thresholds[a.feature[m]].push_back(a.threshold[m]);
     }
-    for (std::vector<double>& sorted : thresholds) {
-        sort_in_steps(sorted);
-        sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+    std::sort(sets.begin(), sets.end());
+    sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
+    for (const ValueSet& set : sets) {
+        std::vector<double>& of = thresholds[set.variable];
+        of.insert(of.end(), set.cuts.begin(), set.cuts.end());
     }
-    return thresholds;
+    for (std::vector<double>& of : thresholds) sort_thresholds(of);
+    return {std::move(thresholds), std::move(replaced), std::move(sets)};
+}
+
+Comparison Comparison::of_variables() const {
+    Comparison result = *this;
+    result.sets_.clear();
+    result.outside_.clear();
+    return result;
+}
+
+index Comparison::column(const ValueSet& set) const {
+    const auto at = std::lower_bound(sets_.begin(), sets_.end(), set);
+    if (at == sets_.end() || !(*at == set)) throw Error("a set of values that the comparison does not know");
+    return n_features_ + (at - sets_.begin());
 }
 
 float Comparison::code_of_threshold(index variable, double threshold) const {
@@ -103,6 +180,11 @@ void Comparison::load(const Table& x, const Rows& rows, index variable, float* o
     }
 }
 
+void Comparison::load_set(index column, const float* codes, index rows, float* out) const {
+    const std::vector<std::uint8_t>& outside = outside_[column - n_features_];
+    for (index r = 0; r < rows; ++r) out[r] = std::isnan(codes[r]) ? codes[r] : float(outside[index(codes[r])]);
+}
+
 // A binary search of all rows side by side: no branch depends on a row.
 void Comparison::load_coded(index variable, const double* x, index rows, float* out) const {
     const std::vector<double>& sorted = thresholds_[variable];
@@ -122,7 +204,8 @@ bool Replacement::operator==(const Replacement& other) const {
 }
 
 bool Comparison::operator==(const Comparison& other) const {
-    return n_features_ == other.n_features_ && thresholds_ == other.thresholds_ && replaced_ == other.replaced_;
+    return n_features_ == other.n_features_ && thresholds_ == other.thresholds_ && replaced_ == other.replaced_ &&
+           sets_ == other.sets_;
 }
 
 }  // namespace fasthdmr

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "support/interruption.hpp"
-#include "support/sorting.hpp"
 
 namespace fasthdmr {
 
@@ -26,6 +25,7 @@ Forest::Forest(const TreeArrays& a) : n_features_(a.n_features), n_outputs_(a.n_
         if (a.tree_offsets[t] >= a.tree_offsets[t + 1] || a.tree_offsets[t + 1] > a.n_nodes)
             throw Error("tree " + std::to_string(t) + ": no nodes");
     comparison_ = a.comparison ? a.comparison : std::make_shared<const Comparison>(a.n_features);
+    if (columns() > kMostFeatures) throw Error("too many sets of categories: " + std::to_string(columns()));
     if (comparison_->n_features() != a.n_features) throw Error("the comparison is of another number of features");
     offset_.assign(a.offset, a.offset + a.n_outputs);
     tree_begin_.reserve(a.n_trees + 1);
@@ -65,11 +65,7 @@ void Forest::add_tree(const TreeArrays& a, index t) {
         const std::int64_t left = a.left[m], right = a.right[m];
         Node node{std::numeric_limits<float>::infinity(), 0, std::int32_t(k)};
         if (left != -1 || right != -1) {
-            if (a.feature[m] < 0 || a.feature[m] >= n_features_)
-                throw Error(where(t, order[k]) + "no such feature: " + std::to_string(a.feature[m]));
-            if (std::isnan(a.threshold[m])) throw Error(where(t, order[k]) + "the threshold is NaN");
-            node = {comparison_->code_of_threshold(a.feature[m], a.threshold[m]), std::int32_t(a.feature[m]),
-                    std::int32_t(order.size())};
+            node = split(a, t, order[k], index(order.size()));
             visit(left, level[k] + 1);
             visit(right, level[k] + 1);
         }
@@ -82,6 +78,19 @@ void Forest::add_tree(const TreeArrays& a, index t) {
     depth_.push_back(level.back());
     tree_begin_.push_back(tree_begin_.back() + size);
     tree_output_.push_back(a.width == 1 ? a.tree_output[t] : 0);
+}
+
+Node Forest::split(const TreeArrays& a, index t, index node, index left) const {
+    const index m = a.tree_offsets[t] + node, feature = a.feature[m], set = a.set ? a.set[m] : -1;
+    if (feature < 0 || feature >= n_features_)
+        throw Error(where(t, node) + "no such feature: " + std::to_string(feature));
+    if (set >= 0) {
+        if (set >= columns() - n_features_ || comparison_->sets()[set].variable != feature)
+            throw Error(where(t, node) + "no such set of values: " + std::to_string(set));
+        return {0.0f, std::int32_t(n_features_ + set), std::int32_t(left)};
+    }
+    if (std::isnan(a.threshold[m])) throw Error(where(t, node) + "the threshold is NaN");
+    return {comparison_->code_of_threshold(feature, a.threshold[m]), std::int32_t(feature), std::int32_t(left)};
 }
 
 std::vector<double> Forest::reach() const {
@@ -131,10 +140,13 @@ Forest Forest::compared_by(std::shared_ptr<const Comparison> comparison) const {
     Forest result = *this;
     for (index t = 0; t < n_trees(); ++t) {
         poll();
-        for (index m = 0; m < tree_size(t); ++m)
-            if (const Node& node = tree(t)[m]; !is_leaf(tree(t), m))
-                result.nodes_[tree_begin_[t] + m].threshold =
-                    comparison->code_of_threshold(node.feature, threshold_of(*this, node));
+        for (index m = 0; m < tree_size(t); ++m) {
+            Node& node = result.nodes_[tree_begin_[t] + m];
+            if (is_leaf(tree(t), m)) continue;
+            if (node.feature >= n_features_)
+                node.feature = std::int32_t(comparison->column(comparison_->set(node.feature)));
+            else node.threshold = comparison->code_of_threshold(node.feature, threshold_of(*this, node));
+        }
     }
     result.comparison_ = std::move(comparison);
     return result;
@@ -147,15 +159,18 @@ double threshold_of(const Forest& forest, const Node& node) {
 
 namespace {
 
-// By variable, the thresholds of all inner nodes in float64.
+// By variable, the thresholds of all inner nodes in float64, and the cuts of sets.
 std::vector<std::vector<double>> float64_thresholds(const Forest& forest) {
     std::vector<std::vector<double>> thresholds(forest.n_features());
     for (index t = 0; t < forest.n_trees(); ++t) {
         poll();
         for (index m = 0; m < forest.tree_size(t); ++m)
-            if (const Node& node = forest.tree(t)[m]; !Forest::is_leaf(forest.tree(t), m))
+            if (const Node& node = forest.tree(t)[m];
+                !Forest::is_leaf(forest.tree(t), m) && node.feature < forest.n_features())
                 thresholds[node.feature].push_back(threshold_of(forest, node));
     }
+    for (const ValueSet& set : forest.comparison()->sets())
+        thresholds[set.variable].insert(thresholds[set.variable].end(), set.cuts.begin(), set.cuts.end());
     return thresholds;
 }
 
@@ -200,10 +215,14 @@ std::shared_ptr<const Comparison> one_comparison(const std::vector<std::shared_p
             thresholds[v].insert(thresholds[v].end(), own[i][v].begin(), own[i][v].end());
         }
         if (!agree(axes, replaced[v])) return nullptr;
-        sort_in_steps(thresholds[v]);
-        thresholds[v].erase(std::unique(thresholds[v].begin(), thresholds[v].end()), thresholds[v].end());
+        sort_thresholds(thresholds[v]);
     }
-    return std::make_shared<const Comparison>(std::move(thresholds), std::move(replaced));
+    std::vector<ValueSet> sets;
+    for (const auto& forest : forests)
+        sets.insert(sets.end(), forest->comparison()->sets().begin(), forest->comparison()->sets().end());
+    std::sort(sets.begin(), sets.end());
+    sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
+    return std::make_shared<const Comparison>(std::move(thresholds), std::move(replaced), std::move(sets));
 }
 
 }  // namespace fasthdmr

@@ -25,6 +25,8 @@ struct TreeArrays {
     const double* weight = nullptr;   // n_nodes; none: all nodes weigh the same
     // How values are compared; none: in float32.
     std::shared_ptr<const Comparison> comparison = nullptr;
+    // n_nodes; the number of the set among those of the comparison whose values go left, or -1. None: all -1.
+    const std::int64_t* set = nullptr;
 };
 
 // Kernels address the words of nodes, and those of a block of 2^10 rows, by 32-bit offsets.
@@ -40,6 +42,9 @@ public:
     Forest compared_by(std::shared_ptr<const Comparison> comparison) const;
 
     index n_features() const { return n_features_; }
+    // What nodes call features are columns of the comparison, each a function of one variable.
+    index columns() const { return comparison_->columns(); }
+    std::int32_t variable(const Node& node) const { return comparison_->variable(node.feature); }
     index n_outputs() const { return n_outputs_; }
     index n_trees() const { return index(tree_begin_.size()) - 1; }
     index n_nodes() const { return index(nodes_.size()); }
@@ -66,6 +71,7 @@ public:
 
 private:
     void add_tree(const TreeArrays& arrays, index t);
+    Node split(const TreeArrays& arrays, index t, index m, index left) const;
     void average_upwards(index t);
 
     index n_features_, n_outputs_, width_;
@@ -80,7 +86,7 @@ private:
     std::vector<index> tree_output_;
 };
 
-// The threshold of an inner node in float64, and as one if it is compared in float32.
+// The threshold of an inner node that has one in float64, and as one if it is compared in float32.
 double threshold_of(const Forest& forest, const Node& node);
 
 // One comparison for forests that are evaluated together; null if there is none, because they take other values for

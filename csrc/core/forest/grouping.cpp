@@ -15,7 +15,7 @@ void split_variables(const Forest& forest, index t, Subspace& variables) {
     const Node* tree = forest.tree(t);
     variables.clear();
     for (index m = 0; m < forest.tree_size(t); ++m)
-        if (!Forest::is_leaf(tree, m)) variables.push_back(tree[m].feature);
+        if (!Forest::is_leaf(tree, m)) variables.push_back(forest.variable(tree[m]));
     std::sort(variables.begin(), variables.end());
     variables.erase(std::unique(variables.begin(), variables.end()), variables.end());
 }
@@ -111,10 +111,11 @@ std::vector<Subspace> touched_subspaces(const Forest& forest, index order) {
         for (index m = 0; m < forest.tree_size(t); ++m) {
             if (Forest::is_leaf(tree, m)) continue;
             Subspace& u = path[m];
-            const auto place = std::lower_bound(u.begin(), u.end(), tree[m].feature);
-            if (place == u.end() || *place != tree[m].feature) {
-                touch(u, tree[m].feature, order, found);
-                u.insert(place, tree[m].feature);
+            const std::int32_t variable = forest.variable(tree[m]);
+            const auto place = std::lower_bound(u.begin(), u.end(), variable);
+            if (place == u.end() || *place != variable) {
+                touch(u, variable, order, found);
+                u.insert(place, variable);
             }
             path[tree[m].left] = path[tree[m].left + 1] = u;
             Subspace().swap(u);
@@ -134,7 +135,7 @@ NodeGroups group_nodes(const Forest& forest, index output, TreeChoice which) {
         below.assign(forest.tree_size(t), -1);  // until it is visited, a node holds its own subspace
         for (index m = 0; m < forest.tree_size(t); ++m) {
             if (Forest::is_leaf(tree, m)) continue;
-            below[m] = numbering.with(below[m], tree[m].feature);
+            below[m] = numbering.with(below[m], forest.variable(tree[m]));
             below[tree[m].left] = below[tree[m].left + 1] = below[m];
         }
     }

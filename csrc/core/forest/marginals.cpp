@@ -20,9 +20,13 @@ std::vector<std::vector<float>> all_thresholds(const std::vector<std::shared_ptr
         for (index t = 0; t < forest->n_trees(); ++t) {
             poll();
             for (index m = 0; m < forest->tree_size(t); ++m)
-                if (const Node& node = forest->tree(t)[m]; !Forest::is_leaf(forest->tree(t), m))
+                if (const Node& node = forest->tree(t)[m];
+                    !Forest::is_leaf(forest->tree(t), m) && node.feature < forest->n_features())
                     sorted[node.feature].push_back(node.threshold);
         }
+        for (const ValueSet& set : forest->comparison()->sets())
+            for (const double cut : set.cuts)
+                sorted[set.variable].push_back(forest->comparison()->code_of_threshold(set.variable, cut));
     }
     for (std::vector<float>& of : sorted) {
         sort_in_steps(of);

@@ -26,11 +26,11 @@ index tiled(index rows) { return (rows + kTile - 1) / kTile * kTile; }
 }  // namespace
 
 Thresholds::Thresholds(const Forest& forest, const std::vector<std::int32_t>& nodes, int n_threads)
-    : sorted_(forest.n_features()), rank_(nodes.empty() ? 0 : forest.n_nodes()) {
+    : sorted_(forest.columns()), rank_(nodes.empty() ? 0 : forest.n_nodes()) {
     const Node* all = forest.n_trees() ? forest.tree(0) : nullptr;
-    std::vector<std::vector<std::uint64_t>> of(forest.n_features());
+    std::vector<std::vector<std::uint64_t>> of(forest.columns());
     for (const std::int32_t m : nodes) of[all[m].feature].push_back(sortable(all[m].threshold, m));
-    parallel_for(forest.n_features(), n_threads, [&](index variable) {
+    parallel_for(forest.columns(), n_threads, [&](index variable) {
         auto& entries = of[variable];
         sort_in_steps(entries);
         std::vector<float>& sorted = sorted_[variable];

@@ -11,11 +11,11 @@ class InputBlock {
 public:
     // The comparison has to live as long.
     explicit InputBlock(const Comparison& comparison)
-        : comparison_(&comparison), values_(comparison.n_features() * kBlockRows) {}
+        : comparison_(&comparison), values_(comparison.columns() * kBlockRows) {}
     void load(const Table& x, const Rows& rows);
 
     const float* values() const { return values_.data(); }
-    const float* row(index r) const { return values_.data() + r; }  // variable j at row(r)[j * kBlockRows]
+    const float* row(index r) const { return values_.data() + r; }  // column j at row(r)[j * kBlockRows]
     index rows() const { return rows_; }
     bool has_missing() const { return has_missing_; }
 

@@ -14,10 +14,19 @@ struct Side {
     std::int32_t low, high;
 };
 
+// The intervals of an axis that lead to each node of a tree: one, unless there are splits by sets of values.
+struct Sides {
+    std::vector<index> begin;  // by node
+    std::vector<Side> all;
+
+    const Side& of(index m, index k) const { return all[begin[m] + k]; }
+    index count(index m) const { return (m + 1 < index(begin.size()) ? begin[m + 1] : index(all.size())) - begin[m]; }
+};
+
 // Positions of an axis' values among the thresholds of the forest, as it compares them.
 class Cuts {
 public:
-    Cuts(const Comparison& comparison, const GridAxis& axis) : variable_(axis.variable) {
+    Cuts(const Comparison& comparison, const GridAxis& axis) : comparison_(comparison), variable_(axis.variable) {
         for (const double v : axis.values) {
             values_.push_back(comparison.code(variable_, v));
             if (std::isnan(values_.back()))
@@ -26,24 +35,44 @@ public:
         }
     }
 
-    // By node: the interval whose values lead there at the splits on the axis' variable.
-    std::vector<Side> sides(const Forest& forest, index t) const {
+    Sides sides(const Forest& forest, index t) const {
         const Node* tree = forest.tree(t);
-        std::vector<Side> result(forest.tree_size(t));
-        result[0] = {0, std::int32_t(values_.size())};
-        for (index m = 0; m < index(result.size()); ++m) {
+        Sides result{{0}, {{0, std::int32_t(values_.size())}}};
+        result.begin.reserve(forest.tree_size(t));
+        for (index m = 0; m < forest.tree_size(t); ++m) {
             if (Forest::is_leaf(tree, m)) continue;
-            const Side side = result[m];
-            Side &left = result[tree[m].left], &right = result[tree[m].left + 1];
-            left = right = side;
-            if (tree[m].feature != variable_) continue;
-            const auto cut = std::upper_bound(values_.begin(), values_.end(), tree[m].threshold) - values_.begin();
-            left.high = right.low = std::clamp(std::int32_t(cut), side.low, side.high);
+            for (const bool right : {false, true}) {  // nodes are numbered in this order
+                result.begin.push_back(index(result.all.size()));
+                for (index k = 0, n = result.count(m); k < n; ++k)
+                    append(forest, tree[m], right, result.of(m, k), result.all);
+            }
         }
         return result;
     }
 
 private:
+    // What is left of an interval at a child.
+    void append(const Forest& forest, const Node& node, bool right, Side side, std::vector<Side>& out) const {
+        if (node.feature >= forest.n_features() && forest.variable(node) == variable_)
+            return append_set(node, right, side, out);
+        if (node.feature == variable_) {
+            const auto cut = std::upper_bound(values_.begin(), values_.end(), node.threshold) - values_.begin();
+            (right ? side.low : side.high) = std::clamp(std::int32_t(cut), side.low, side.high);
+        }
+        out.push_back(side);
+    }
+
+    void append_set(const Node& node, bool right, const Side& side, std::vector<Side>& out) const {
+        std::vector<float> outside(values_.size());
+        comparison_.load_set(node.feature, values_.data(), index(values_.size()), outside.data());
+        for (std::int32_t end = side.low; end < side.high;) {
+            const std::int32_t begin = end;
+            while (end < side.high && outside[end] == outside[begin]) ++end;
+            if ((outside[begin] > node.threshold) == right) out.push_back({begin, end});
+        }
+    }
+
+    const Comparison& comparison_;
     std::int32_t variable_;
     std::vector<float> values_;
 };
@@ -103,7 +132,7 @@ private:
 // Path weights and box sides of the leaves of a tree.
 struct TreeBoxes {
     std::vector<double> weights;
-    std::vector<std::vector<Side>> sides;  // by axis, then node
+    std::vector<Sides> sides;  // by axis
 };
 
 // One pass over the rows, for a batch of grids whose path weights are small.
@@ -156,7 +185,8 @@ public:
 
 private:
     index batch_end(index first) const {
-        const index node_bytes = free_.count() * index(sizeof(double)) + index(cuts_.size() * sizeof(Side));
+        const index node_bytes =
+            free_.count() * index(sizeof(double)) + index(cuts_.size() * (sizeof(Side) + sizeof(index)));
         index last = first + 1, bytes = node_bytes * forest_.tree_size(first);
         while (last < forest_.n_trees() && (bytes += node_bytes * forest_.tree_size(last)) <= batch_bytes_) ++last;
         return last;
@@ -169,14 +199,29 @@ private:
     }
 
     void add_tree(index t, const TreeBoxes& tree, index g) {
-        Side sides[kMostGridAxes];
         for (index m = 0; m < forest_.tree_size(t); ++m) {
             if (!Forest::is_leaf(forest_.tree(t), m)) continue;
             double weight = 0.0;
             for (const std::int32_t set : inside_[g]) weight += tree.weights[m * free_.count() + set];
             if (weight == 0.0) continue;
-            for (std::size_t a = 0; a < axes_[g].size(); ++a) sides[a] = tree.sides[axes_[g][a]][m];
-            const double* values = forest_.values(t) + m * forest_.width();
+            add_leaf(t, m, tree, g, weight);
+        }
+    }
+
+    // A box for each choice of one interval an axis.
+    void add_leaf(index t, index m, const TreeBoxes& tree, index g, double weight) {
+        const std::vector<index>& axes = axes_[g];
+        index boxes = 1;
+        for (const index a : axes) boxes *= tree.sides[a].count(m);
+        const double* values = forest_.values(t) + m * forest_.width();
+        for (index box = 0; box < boxes; ++box) {
+            Side sides[kMostGridAxes];
+            index rest = box;
+            for (std::size_t a = 0; a < axes.size(); ++a) {
+                const index count = tree.sides[axes[a]].count(m);
+                sides[a] = tree.sides[axes[a]].of(m, rest % count);
+                rest /= count;
+            }
             for (index c = 0; c < forest_.width(); ++c)
                 grids_[g].add(sides, forest_.width() > 1 ? c : forest_.tree_output(t), values[c] * weight);
         }
@@ -226,7 +271,7 @@ std::vector<std::vector<double>> partial_dependence(const Forest& forest, const 
                                                     index batch_bytes) {
     check(forest, x, axes, grids);
     const Rows all{0, 1, x.rows, nullptr};
-    const index block = block_rows(x.columns);
+    const index block = block_rows(forest.columns());
     std::vector<std::vector<double>> result;
     WeightedRows rows;
     for (std::size_t first = 0; first < grids.size(); first += kGridsOfAPass) {

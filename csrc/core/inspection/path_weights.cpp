@@ -32,8 +32,9 @@ index part(std::int32_t* items, index count, std::int32_t* right, const GoesRigh
 // split's variable added to its free set. If that is free already, all items continue on both sides. Ranges of items on
 // the stack are disjoint or nested, the shorter on top. So they share one list, and each sorts its own range.
 template <class GoesRight>
-void walk(const Node* tree, const FreeSets& free, std::vector<std::int32_t>& items, const double* weight,
+void walk(const Forest& forest, index t, const FreeSets& free, std::vector<std::int32_t>& items, const double* weight,
           const GoesRight& goes_right, std::vector<double>& weights) {
+    const Node* tree = forest.tree(t);
     struct Task {
         std::int32_t node, set;
         index begin, end;
@@ -59,7 +60,7 @@ void walk(const Node* tree, const FreeSets& free, std::vector<std::int32_t>& ite
             weights[m * free.count() + set] += sum;
             continue;
         }
-        const std::int32_t left = tree[m].left, right = left + 1, freed = free.with(set, tree[m].feature);
+        const std::int32_t left = tree[m].left, right = left + 1, freed = free.with(set, forest.variable(tree[m]));
         if (freed == set) {
             push(left, set, begin, end);
             push(right, set, begin, end);
@@ -100,7 +101,7 @@ void walk_codes(const Forest& forest, index t, const WeightedRows& rows, const F
     for (std::int32_t code = 0; code < kCodes; ++code)
         if (weight[code] != 0.0) items.push_back(code);
     walk(
-        tree, free, items, weight, [&](std::int32_t m, std::int32_t code) { return (code >> bit_of[m] & 1) != 0; },
+        forest, t, free, items, weight, [&](std::int32_t m, std::int32_t code) { return (code >> bit_of[m] & 1) != 0; },
         weights);
 }
 
@@ -111,7 +112,7 @@ void walk_rows(const Forest& forest, index t, const WeightedRows& rows, const Fr
     std::vector<std::int32_t> items(rows.count);
     for (index r = 0; r < rows.count; ++r) items[r] = std::int32_t(r);
     walk(
-        tree, free, items, rows.weight.data(),
+        forest, t, free, items, rows.weight.data(),
         [&](std::int32_t m, std::int32_t r) {
             return goes_right(tree[m], missing_left[m], rows.column(tree[m].feature)[r]);
         },
@@ -152,10 +153,14 @@ std::vector<std::int32_t> FreeSets::inside(const Subspace& set) const {
 void WeightedRows::load(const Comparison& comparison, const Table& x, const double* weights, const Rows& rows,
                         int n_threads) {
     count = rows.count;
-    values.resize(x.columns * count);
+    values.resize(comparison.columns() * count);
     weight.resize(count);
     for (index r = 0; r < count; ++r) weight[r] = weights ? weights[rows[r]] : 1.0;
     parallel_for(x.columns, n_threads, [&](index j) { comparison.load(x, rows, j, values.data() + j * count); });
+    parallel_for(comparison.columns() - x.columns, n_threads, [&](index s) {
+        const index j = x.columns + s;
+        comparison.load_set(j, column(comparison.variable(j)), count, values.data() + j * count);
+    });
 }
 
 std::vector<double> path_weights(const Forest& forest, index tree, const WeightedRows& rows, const FreeSets& free) {

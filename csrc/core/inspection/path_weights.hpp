@@ -30,13 +30,13 @@ private:
     std::vector<std::int32_t> with_;
 };
 
-// Rows in float32, column-major, and their weights.
+// The columns that a comparison makes of rows, and the weights of the rows.
 struct WeightedRows {
     index count = 0;
     Buffer<float> values;
     std::vector<double> weight;
 
-    const float* column(index variable) const { return values.data() + variable * count; }
+    const float* column(index j) const { return values.data() + j * count; }
     void load(const Comparison& comparison, const Table& x, const double* weights, const Rows& rows, int n_threads);
 };
 

@@ -1,6 +1,7 @@
 #include "loaders/lightgbm.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <optional>
 
 #include "support/interruption.hpp"
@@ -55,14 +56,14 @@ Number only_number(std::string_view text) {
 
 struct TreeLines {
     std::optional<std::string_view> num_leaves, split_feature, threshold, decision_type, left_child, right_child,
-        leaf_value, leaf_count, internal_count, is_linear;
+        leaf_value, leaf_count, internal_count, is_linear, cat_boundaries, cat_threshold;
 
     std::optional<std::string_view>* field(std::string_view key) {
         const std::pair<std::string_view, std::optional<std::string_view>*> fields[] = {
-            {"num_leaves", &num_leaves},         {"split_feature", &split_feature}, {"threshold", &threshold},
-            {"decision_type", &decision_type},   {"left_child", &left_child},       {"right_child", &right_child},
-            {"leaf_value", &leaf_value},         {"leaf_count", &leaf_count},       {"is_linear", &is_linear},
-            {"internal_count", &internal_count},
+            {"num_leaves", &num_leaves},         {"split_feature", &split_feature},   {"threshold", &threshold},
+            {"decision_type", &decision_type},   {"left_child", &left_child},         {"right_child", &right_child},
+            {"leaf_value", &leaf_value},         {"leaf_count", &leaf_count},         {"is_linear", &is_linear},
+            {"internal_count", &internal_count}, {"cat_boundaries", &cat_boundaries}, {"cat_threshold", &cat_threshold},
         };
         for (const auto& [name, line] : fields)
             if (name == key) return line;
@@ -74,6 +75,36 @@ std::string_view needed(const std::optional<std::string_view>& line, const char*
     if (!line) fail(std::string("a tree without '") + name + "'");
     return *line;
 }
+
+// Of a tree the sets of categories, as bits of 32-bit words.
+class CategorySets {
+public:
+    explicit CategorySets(const TreeLines& lines) {
+        if (!lines.cat_boundaries) return;
+        const std::string_view words = needed(lines.cat_threshold, "cat_threshold");
+        for (Scanner scanner(words); !scanner.is_done();) words_.push_back(scanner.number<std::uint32_t>());
+        for (Scanner scanner(*lines.cat_boundaries); !scanner.is_done();)
+            boundaries_.push_back(scanner.number<index>());
+    }
+
+    // Categories are truncated numbers: category 0 is between -1 and 1.
+    void append(double number, ReadTrees& trees) const {
+        const auto s = number >= 0.0 && number < double(boundaries_.size()) ? std::size_t(number) : boundaries_.size();
+        if (s + 1 >= boundaries_.size() || boundaries_[s] < 0 || boundaries_[s + 1] > index(words_.size()))
+            fail("no such set of categories");
+        for (index word = boundaries_[s]; word < boundaries_[s + 1]; ++word)
+            for (int bit = 0; bit < 32; ++bit)
+                if (words_[word] >> bit & 1) {
+                    const double category = double(32 * (word - boundaries_[s]) + bit);
+                    trees.append_interval(category > 0.0 ? category : std::nextafter(-1.0, 0.0),
+                                          std::nextafter(category + 1.0, 0.0));
+                }
+    }
+
+private:
+    std::vector<index> boundaries_;
+    std::vector<std::uint32_t> words_;
+};
 
 class Reader {
 public:
@@ -150,6 +181,7 @@ private:
         Scanner feature(needed(lines.split_feature, "split_feature")), threshold(needed(lines.threshold, "threshold")),
             type(needed(lines.decision_type, "decision_type")), left(needed(lines.left_child, "left_child")),
             right(needed(lines.right_child, "right_child"));
+        const CategorySets sets(lines);
         std::optional<Scanner> count;
         if (lines.internal_count && !lines.internal_count->empty()) count.emplace(*lines.internal_count);
         const auto child = [&](Scanner& scanner) {
@@ -160,21 +192,18 @@ private:
             const index at = trees.append();
             const index column = feature.number<index>();
             const double most = threshold.number<double>();
-            const bool missing_left = goes_left_if_missing(type.number<int>(), column, most);
+            const int kind = type.number<int>();
             const index to_left = child(left), to_right = child(right);
-            trees.split(at, column, most, missing_left, to_left, to_right);
+            if (column < 0 || column >= index(has_kind_.size())) fail("no such column");
+            if (kind & kCategorical) {
+                trees.split_by_set(at, column, false, to_left, to_right);  // what is missing is no category
+                sets.append(most, trees);
+            } else trees.split(at, column, most, goes_left_if_missing(kind, column, most), to_left, to_right);
             trees.weight[at] = count ? count->number<double>() : 1.0;
         }
     }
 
     bool goes_left_if_missing(int type, index column, double threshold) {
-        if (column < 0 || column >= index(has_kind_.size())) fail("no such column");
-        if (type & kCategorical)
-            throw Error("Tree " + std::to_string(model_.trees.n_trees()) + " of this LightGBM model splits column " +
-                        std::to_string(column) +
-                        " by categories. Only splits of numbers are read: encode the column as numbers (sklearn's "
-                        "OrdinalEncoder or OneHotEncoder) and fit the model without categorical_feature; or use "
-                        "fasthdmr.HDMR.");
         const int kind = type >> kMissingShift & kMissingMask;
         if (kind > int(Missing::nan)) fail("an unknown kind of missing values");
         // Where nothing is missing NaN is 0 to all, and so it is where zeros are missing.

@@ -18,7 +18,7 @@ struct LightgbmModel {
     std::vector<std::uint8_t> zero_is_missing;
 };
 
-// Splits ask for x <= threshold, in float64.
+// Splits ask for x <= threshold, in float64, or for the category that x is after truncation.
 LightgbmModel read_lightgbm(std::string_view text);
 
 }  // namespace fasthdmr

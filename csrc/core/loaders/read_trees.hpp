@@ -13,6 +13,9 @@ struct ReadTrees {
     std::vector<std::int64_t> tree_offsets{0}, left, right, feature;
     std::vector<double> threshold, value, weight;
     std::vector<std::uint8_t> missing_left;
+    // Sets of values, each a union of closed intervals; and by node the number of the set that goes left, or -1.
+    std::vector<std::int64_t> category_set, set_offsets{0};
+    std::vector<double> intervals;
 
     index n_trees() const { return index(tree_offsets.size()) - 1; }
     index n_nodes() const { return index(left.size()); }
@@ -26,6 +29,7 @@ struct ReadTrees {
         feature.push_back(0);
         threshold.push_back(0.0);
         missing_left.push_back(0);
+        category_set.push_back(-1);
         weight.push_back(0.0);
         value.resize(value.size() + width, 0.0);
         return n_nodes() - 1;
@@ -37,6 +41,17 @@ struct ReadTrees {
         missing_left[node] = missing_left_;
         left[node] = left_;
         right[node] = right_;
+    }
+    // Values in the intervals that are appended next go left, and all others right.
+    void split_by_set(index node, std::int64_t feature_, bool missing_left_, index left_, index right_) {
+        split(node, feature_, 0.0, missing_left_, left_, right_);
+        category_set[node] = index(set_offsets.size()) - 1;
+        set_offsets.push_back(set_offsets.back());
+    }
+    void append_interval(double low, double high) {
+        intervals.push_back(low);
+        intervals.push_back(high);
+        ++set_offsets.back();
     }
     void finish_tree() { tree_offsets.push_back(n_nodes()); }
 };

@@ -23,12 +23,6 @@ index parameter(const Value& of, std::string_view key) {
     return value;
 }
 
-[[noreturn]] void refuse_categories(index tree, std::int64_t feature) {
-    throw Error("Tree " + std::to_string(tree) + " of this xgboost model splits column " + std::to_string(feature) +
-                " by categories. Only splits of numbers are read: encode the column as numbers (sklearn's "
-                "OrdinalEncoder or OneHotEncoder) and fit the model without enable_categorical; or use fasthdmr.HDMR.");
-}
-
 struct Fields {
     const Value &left, &right, &feature, &threshold, &default_left, &weight;
     const Value* split_type;
@@ -36,6 +30,7 @@ struct Fields {
     // nodes.
     const Value *leaf_weights, *node_weights;
     index width;
+    std::vector<index> segment_of;  // by node, its number among those that split by categories, or -1
 
     Fields(const Value& tree, index nodes, index width_)
         : left(tree.array("left_children", nodes)),
@@ -50,6 +45,30 @@ struct Fields {
           width(width_) {
         if (leaf_weights && leaf_weights->size() < (nodes + 1) / 2 * width)
             throw Error("The model's export is damaged: 'leaf_weights' is too short.");
+        const Value* by_categories = tree.find("categories_nodes");
+        if (!by_categories || by_categories->size() == 0) return;
+        segment_of.assign(nodes, -1);
+        for (index k = 0; k < by_categories->size(); ++k) {
+            const std::int64_t node = by_categories->integer(k);
+            if (node < 0 || node >= nodes) throw Error("The model's export is damaged: categories of no node.");
+            segment_of[node] = k;
+        }
+    }
+
+    // Categories go right, and all other numbers left: the children change places. Numbers are truncated; those below 0
+    // are no categories.
+    void split_by_categories(const Value& tree, index node, index at, index left, index right, ReadTrees& trees) const {
+        const index k = segment_of.empty() ? -1 : segment_of[node];
+        if (k < 0) throw Error("The model's export is damaged: a node without its categories.");
+        const Value& all = tree.at("categories");
+        const index begin = tree.at("categories_segments").integer(k), size = tree.at("categories_sizes").integer(k);
+        if (begin < 0 || size < 0 || begin > all.size() || size > all.size() - begin)
+            throw Error("The model's export is damaged: no such categories.");
+        trees.split_by_set(at, feature.integer(node), default_left.number(node) == 0.0, right, left);
+        for (index c = begin; c < begin + size; ++c) {
+            const float category = float(all.integer(c));
+            trees.append_interval(category, std::nextafter(category + 1.0f, 0.0f));
+        }
     }
 
     double leaf(index node, index k) const {
@@ -82,11 +101,12 @@ void append_tree(const Value& tree, index nodes, index width, ReadTrees& trees) 
             continue;
         }
         const std::int64_t feature = fields.feature.integer(node);
-        if (fields.split_type && fields.split_type->integer(node) != 0) refuse_categories(trees.n_trees(), feature);
         const float below =
             std::nextafter(float(fields.threshold.number(node)), -std::numeric_limits<float>::infinity());
         const index left = visit(fields.left.integer(node)), right = visit(fields.right.integer(node));
-        trees.split(at, feature, double(below), fields.default_left.number(node) != 0.0, left, right);
+        if (fields.split_type && fields.split_type->integer(node) != 0)
+            fields.split_by_categories(tree, node, at, left, right, trees);
+        else trees.split(at, feature, double(below), fields.default_left.number(node) != 0.0, left, right);
     }
     trees.finish_tree();
 }

@@ -7,7 +7,7 @@
 namespace fasthdmr {
 
 // Of the object that holds the array "trees". Thresholds are such that values up to them go left: xgboost asks for
-// x < t, in float32.
+// x < t, in float32. Intervals of categories are in float32 too.
 ReadTrees read_xgboost_trees(const Value& model);
 
 }  // namespace fasthdmr

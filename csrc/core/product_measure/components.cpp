@@ -13,12 +13,6 @@ namespace {
 
 constexpr index kBoxesAPoll = 256;
 
-index leaves_of(const std::vector<LeafGroup>& groups, const std::vector<index>& chosen) {
-    index sum = 0;
-    for (const index g : chosen) sum += index(groups[g].values.size());
-    return sum;
-}
-
 // No less than a table of so many boxes takes; none for three and more variables.
 double bytes_of_table(const Subspace& u, index boxes, const Thresholds& thresholds) {
     double bytes = sizeof(double);
@@ -59,7 +53,7 @@ std::vector<Box> as_table_boxes(const BoxList& list) {
 ProductComponents::ProductComponents(const ProductTrees& trees, index order,
                                      const std::optional<std::vector<Subspace>>& chosen, std::uint64_t table_bytes,
                                      int n_threads, const Limits& limits)
-    : marginals_(trees.marginals()) {
+    : marginals_(trees.marginals()), comparison_(marginals_->comparison()->of_variables()) {
     const std::vector<LeafGroup>& groups = trees.groups();
     const double pairs = count_subspaces(groups, order);
     if (pairs > limits.subspaces) refuse(pairs, limits.subspaces, "subspaces of the paths to leaves");
@@ -68,19 +62,19 @@ ProductComponents::ProductComponents(const ProductTrees& trees, index order,
     for (auto& [u, own] : groups_of_subspaces(groups, order)) {
         if (u.size() > 1 && chosen && std::find(chosen->begin(), chosen->end(), u) == chosen->end()) continue;
         subspaces_.push_back(u);
-        bytes.push_back(bytes_of_table(u, leaves_of(groups, own), marginals_->thresholds()));
+        bytes.push_back(bytes_of_table(u, count_boxes(u, trees, own), marginals_->thresholds()));
         groups_of.push_back(std::move(own));
     }
     const std::vector<char> is_table = choose_tables(bytes, table_bytes);
     double boxes = 0.0;
     for (std::size_t c = 0; c < subspaces_.size(); ++c)
-        if (!is_table[c]) boxes += double(leaves_of(groups, groups_of[c]));
+        if (!is_table[c]) boxes += double(count_boxes(subspaces_[c], trees, groups_of[c]));
     if (boxes > limits.boxes) refuse(boxes, limits.boxes, "boxes of leaves");
 
     components_.resize(subspaces_.size());
     parallel_for(count(), n_threads, [&](index c) {
         Component& component = components_[c];
-        BoxList list = boxes_in(subspaces_[c], groups, groups_of[c]);
+        BoxList list = boxes_in(subspaces_[c], trees, groups_of[c]);
         if (!is_table[c]) {
             component.boxes = merged(list);
             return;
@@ -151,7 +145,7 @@ double total_variance(const ProductTrees& trees, const std::vector<Subspace>& kn
         for (const Subspace& u : known) rest->erase(u);
         if (rest->empty()) return sum;
         for (const auto& [u, groups] : *rest) {
-            const double leaves = double(leaves_of(trees.groups(), groups));
+            const double leaves = double(count_boxes(u, trees, groups));
             boxes += leaves;
             sides += sides_of_pairs(leaves, index(u.size()));
         }
@@ -167,7 +161,7 @@ double total_variance(const ProductTrees& trees, const std::vector<Subspace>& kn
     for (const auto& [u, groups] : *rest) tasks.emplace_back(&u, &groups);
     std::vector<BoxList> lists(tasks.size());
     parallel_for(index(tasks.size()), n_threads,
-                 [&](index k) { lists[k] = merged(boxes_in(*tasks[k].first, trees.groups(), *tasks[k].second)); });
+                 [&](index k) { lists[k] = merged(boxes_in(*tasks[k].first, trees, *tasks[k].second)); });
     std::vector<const BoxList*> pointers;
     for (const BoxList& list : lists) pointers.push_back(&list);
     const std::vector<double> others = box_variances(pointers, *trees.marginals(), n_threads);

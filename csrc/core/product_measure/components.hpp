@@ -25,7 +25,7 @@ public:
     index tables() const;  // how many components are tables
     index count() const override { return index(components_.size()); }
     index n_features() const override { return marginals_->thresholds().variables(); }
-    const Comparison& comparison() const override { return *marginals_->comparison(); }
+    const Comparison& comparison() const override { return comparison_; }
     void fill(const InputBlock& block, double* const* out) const override;
 
     // Var(f_u); there are no covariances.
@@ -41,6 +41,7 @@ private:
     void add_boxes(const BoxList& boxes, const RankedBlock& block, double* out) const;
 
     std::shared_ptr<const Marginals> marginals_;
+    Comparison comparison_;  // ranks of variables are all that components ask for
     std::vector<Subspace> subspaces_;
     std::vector<Component> components_;
 };

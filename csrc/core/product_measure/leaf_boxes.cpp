@@ -17,27 +17,60 @@ struct Place {
 };
 
 // Restricts a path to a child; false if no row can take it.
-bool narrow(const ProductTrees::Node& node, bool right, const Marginals& marginals, std::vector<Side>& sides) {
+bool narrow(const ProductTrees& trees, const ProductTrees::Node& node, bool right, RankSets& sets,
+            std::vector<Side>& sides) {
     const auto is_before = [](const Side& side, std::int32_t variable) { return side.variable < variable; };
     auto side = std::lower_bound(sides.begin(), sides.end(), node.variable, is_before);
-    if (side == sides.end() || side->variable != node.variable)
-        side = sides.insert(side, {node.variable, 0, marginals.thresholds().count(node.variable) + 1, true, 1.0});
-    if (right) side->low = std::min(std::max(side->low, node.split), side->high);
-    else side->high = std::max(std::min(side->high, node.split), side->low);
-    side->missing &= node.missing_left != right;
-    return side->low < side->high || side->missing;
+    if (side == sides.end() || side->variable != node.variable) side = sides.insert(side, trees.whole(node.variable));
+    narrow(node, right, sets, *side);
+    return (side->set < 0 ? side->low < side->high : !sets.runs(side->set).empty()) || side->missing;
 }
 
-void measure(const Marginals& marginals, std::vector<Side>& sides) {
+void measure(const Marginals& marginals, const RankSets& sets, std::vector<Side>& sides) {
     for (Side& side : sides) {
-        side.probability = marginals.probability(side.variable, side.low, side.high);
+        side.probability = side.set < 0 ? marginals.probability(side.variable, side.low, side.high) : 0.0;
+        if (side.set >= 0)
+            for (const auto& [low, high] : sets.runs(side.set))
+                side.probability += marginals.probability(side.variable, low, high);
         if (side.missing) side.probability += marginals.missing(side.variable);
     }
 }
 
 }  // namespace
 
-std::vector<PathToLeaf> paths_to_leaves(const ProductTrees::Node* tree, const Marginals& marginals) {
+std::int32_t RankSets::number(const Runs& runs) {
+    const auto [entry, is_new] = numbers_.try_emplace(runs, std::int32_t(runs_.size()));
+    if (is_new) runs_.push_back(runs);
+    return entry->second;
+}
+
+std::int32_t RankSets::part(std::int32_t set, std::int32_t other, bool outside) {
+    const std::tuple key(set, other, outside);
+    if (const auto known = parts_.find(key); known != parts_.end()) return known->second;
+    Runs result;
+    const auto append = [&](std::int32_t low, std::int32_t high) {
+        if (low < high) result.push_back({low, high});
+    };
+    for (auto [low, high] : runs_[set]) {
+        for (const Run& cut : runs_[other]) {
+            if (cut.high <= low || high <= cut.low) continue;
+            if (outside) append(low, cut.low);
+            else append(std::max(low, cut.low), std::min(high, cut.high));
+            low = std::min(cut.high, high);
+        }
+        if (outside) append(low, high);
+    }
+    return parts_[key] = number(result);
+}
+
+void narrow(const ProductTrees::Node& node, bool right, RankSets& sets, Side& side) {
+    if (side.set >= 0) side.set = sets.part(side.set, ~node.split, right);
+    else if (right) side.low = std::min(std::max(side.low, node.split), side.high);
+    else side.high = std::max(std::min(side.high, node.split), side.low);
+    side.missing &= node.missing_left != right;
+}
+
+std::vector<PathToLeaf> paths_to_leaves(const ProductTrees& trees, const ProductTrees::Node* tree, RankSets& sets) {
     std::vector<PathToLeaf> paths;
     std::vector<Place> stack;
     stack.push_back({0, {}});
@@ -46,23 +79,25 @@ std::vector<PathToLeaf> paths_to_leaves(const ProductTrees::Node* tree, const Ma
         stack.pop_back();
         const ProductTrees::Node& node = tree[at.node];
         if (node.variable < 0) {
-            measure(marginals, at.sides);
+            measure(*trees.marginals(), sets, at.sides);
             double probability = 1.0;
             for (const Side& side : at.sides) probability *= side.probability;
             paths.push_back({at.node, std::move(at.sides), probability});
             continue;
         }
         Place right{node.left + 1, at.sides};
-        if (narrow(node, true, marginals, right.sides)) stack.push_back(std::move(right));
+        if (narrow(trees, node, true, sets, right.sides)) stack.push_back(std::move(right));
         at.node = node.left;
-        if (narrow(node, false, marginals, at.sides)) stack.push_back(std::move(at));
+        if (narrow(trees, node, false, sets, at.sides)) stack.push_back(std::move(at));
     }
     return paths;
 }
 
 ProductTrees::ProductTrees(const std::vector<std::shared_ptr<const Forest>>& forests, index output,
                            const std::vector<const double*>& factors, std::shared_ptr<const Marginals> marginals)
-    : marginals_(std::move(marginals)) {
+    : marginals_(std::move(marginals)), whole_(marginals_->thresholds().variables(), -1) {
+    for (const ValueSet& set : marginals_->comparison()->sets())
+        whole_[set.variable] = sets_.number({{0, marginals_->thresholds().count(std::int32_t(set.variable)) + 1}});
     std::map<Subspace, index> group_of;
     for (std::size_t i = 0; i < forests.size(); ++i) {
         const Forest& forest = *forests[i];
@@ -75,6 +110,26 @@ ProductTrees::ProductTrees(const std::vector<std::shared_ptr<const Forest>>& for
     }
 }
 
+Side ProductTrees::whole(std::int32_t variable) const {
+    return {variable, 0, marginals_->thresholds().count(variable) + 1, true, 1.0, whole_[variable]};
+}
+
+// On a variable of sets a threshold too is a set: the ranks up to it.
+std::int32_t ProductTrees::split(const Forest& forest, const fasthdmr::Node& node) {
+    const std::int32_t variable = forest.variable(node);
+    if (node.feature < forest.n_features()) {
+        const std::int32_t rank = marginals_->split(variable, node.threshold);
+        return whole_[variable] < 0 ? rank : ~sets_.number({{0, rank}});
+    }
+    const ValueSet& set = forest.comparison()->set(node.feature);
+    const auto rank = [&](double cut) {
+        return marginals_->split(variable, forest.comparison()->code_of_threshold(variable, cut));
+    };
+    RankSets::Runs runs;
+    for (std::size_t k = 0; k < set.cuts.size(); k += 2) runs.push_back({rank(set.cuts[k]), rank(set.cuts[k + 1])});
+    return ~sets_.number(runs);
+}
+
 void ProductTrees::append(const Forest& forest, index t, index value_column, double factor,
                           std::map<Subspace, index>& group_of) {
     poll();
@@ -83,12 +138,12 @@ void ProductTrees::append(const Forest& forest, index t, index value_column, dou
         if (Forest::is_leaf(tree, m))
             nodes_.push_back({-1, 0, 0, false, factor * forest.values(t)[m * forest.width() + value_column]});
         else
-            nodes_.push_back({tree[m].feature, marginals_->split(tree[m].feature, tree[m].threshold), tree[m].left,
-                              forest.missing_left(t)[m] != 0, 0.0});
+            nodes_.push_back(
+                {forest.variable(tree[m]), split(forest, tree[m]), tree[m].left, forest.missing_left(t)[m] != 0, 0.0});
     }
     Node* own = nodes_.data() + begin_.back();
     double mean = 0.0;
-    const std::vector<PathToLeaf> paths = paths_to_leaves(own, *marginals_);
+    const std::vector<PathToLeaf> paths = paths_to_leaves(*this, own, sets_);
     for (const PathToLeaf& path : paths) mean += path.probability * own[path.leaf].value;
     for (index m = 0; m < forest.tree_size(t); ++m) own[m].value -= mean;
     for (const PathToLeaf& path : paths) {
@@ -137,25 +192,83 @@ GroupsOf groups_of_subspaces(const std::vector<LeafGroup>& groups, index order) 
     return found;
 }
 
-BoxList boxes_in(const Subspace& u, const std::vector<LeafGroup>& groups, const std::vector<index>& chosen) {
+namespace {
+
+// A side as intervals: those of a set, missing values with the first of them.
+void append_intervals(const Side& side, const RankSets& sets, const Marginals& marginals, std::vector<Side>& out) {
+    if (side.set < 0) return out.push_back(side);
+    const std::size_t before = out.size();
+    for (const auto& [low, high] : sets.runs(side.set))
+        out.push_back({side.variable, low, high, false, marginals.probability(side.variable, low, high)});
+    if (!side.missing) return;
+    if (out.size() == before) out.push_back({side.variable, 0, 0, false, 0.0});
+    out[before].missing = true;
+    out[before].probability += marginals.missing(side.variable);
+}
+
+// The places of the variables of a group that are in u, and of the others.
+std::pair<std::vector<index>, std::vector<index>> places_in(const Subspace& u, const LeafGroup& group) {
+    std::pair<std::vector<index>, std::vector<index>> places;
+    for (index k = 0; k < index(group.variables.size()); ++k)
+        (std::binary_search(u.begin(), u.end(), group.variables[k]) ? places.first : places.second).push_back(k);
+    return places;
+}
+
+}  // namespace
+
+// The indicator of a set less its probability is the sum of those of its runs: a box of sets is a sum of boxes.
+BoxList boxes_in(const Subspace& u, const ProductTrees& trees, const std::vector<index>& chosen) {
     BoxList boxes;
     boxes.order = index(u.size());
     for (const index g : chosen) {
         poll();
-        const LeafGroup& group = groups[g];
-        const index width = index(group.variables.size());
-        std::vector<index> own, others;
-        for (index k = 0; k < width; ++k)
-            (std::binary_search(u.begin(), u.end(), group.variables[k]) ? own : others).push_back(k);
+        const LeafGroup& group = trees.groups()[g];
+        const auto [own, others] = places_in(u, group);
+        std::vector<std::vector<Side>> intervals(own.size());
         for (std::size_t l = 0; l < group.values.size(); ++l) {
-            const Side* sides = group.sides.data() + index(l) * width;
+            const Side* sides = group.sides.data() + l * group.variables.size();
             double value = group.values[l];
             for (const index k : others) value *= sides[k].probability;
-            for (const index k : own) boxes.sides.push_back(sides[k]);
-            boxes.values.push_back(value);
+            index count = 1;
+            for (std::size_t k = 0; k < own.size(); ++k) {
+                intervals[k].clear();
+                append_intervals(sides[own[k]], trees.sets(), *trees.marginals(), intervals[k]);
+                count *= index(intervals[k].size());
+            }
+            for (index box = 0; box < count; ++box) {
+                index rest = box;
+                for (const std::vector<Side>& of : intervals) {
+                    boxes.sides.push_back(of[rest % index(of.size())]);
+                    rest /= index(of.size());
+                }
+                boxes.values.push_back(value);
+            }
         }
     }
     return boxes;
+}
+
+index count_boxes(const Subspace& u, const ProductTrees& trees, const std::vector<index>& chosen) {
+    index sum = 0;
+    for (const index g : chosen) {
+        const LeafGroup& group = trees.groups()[g];
+        const std::vector<index> own = places_in(u, group).first;
+        const auto has_set = [&](const Side& side) { return trees.whole(side.variable).set >= 0; };
+        if (group.sides.empty() ||
+            std::none_of(group.sides.begin(), group.sides.begin() + index(group.variables.size()), has_set)) {
+            sum += index(group.values.size());
+            continue;
+        }
+        for (std::size_t l = 0; l < group.values.size(); ++l) {
+            index count = 1;
+            for (const index k : own) {
+                const Side& side = group.sides[l * group.variables.size() + k];
+                if (side.set >= 0) count *= std::max<index>(1, index(trees.sets().runs(side.set).size()));
+            }
+            sum += count;
+        }
+    }
+    return sum;
 }
 
 BoxList merged(const BoxList& boxes) {

@@ -88,27 +88,29 @@ namespace {
 // Traverses trees with a box of ranks instead of a row.
 class BoxWalk {
 public:
-    explicit BoxWalk(const ProductTrees& trees) : trees_(trees), marginals_(*trees.marginals()) {
-        for (index v = 0; v < marginals_.thresholds().variables(); ++v) box_.push_back(whole(v));
+    explicit BoxWalk(const ProductTrees& trees) : trees_(trees), marginals_(*trees.marginals()), sets_(trees.sets()) {
+        for (index v = 0; v < marginals_.thresholds().variables(); ++v) box_.push_back(trees.whole(std::int32_t(v)));
     }
+
+    std::vector<PathToLeaf> paths(index tree) { return paths_to_leaves(trees_, trees_.tree(tree), sets_); }
 
     // The box of a leaf, until it is taken back.
     void enter(const PathToLeaf& path) {
-        for (const Side& side : path.sides) box_[side.variable] = {side.low, side.high, side.missing};
+        for (const Side& side : path.sides) box_[side.variable] = side;
     }
     void leave(const PathToLeaf& path) {
-        for (const Side& side : path.sides) box_[side.variable] = whole(side.variable);
+        for (const Side& side : path.sides) box_[side.variable] = trees_.whole(side.variable);
     }
 
     // The sum over leaves of value * P(leaf and box), where P(box) is given and positive.
     double sum(index tree, double probability) {
         double total = 0.0;
-        stack_.push_back({0, -1, {}, probability});
+        stack_.push_back({true, 0, {-1, 0, 0, false, 0.0}, probability});
         while (!stack_.empty()) {
             const Step step = stack_.back();
             stack_.pop_back();
-            if (step.variable >= 0) box_[step.variable] = step.values;
-            if (step.node >= 0) total += follow(trees_.tree(tree), step);
+            if (step.side.variable >= 0) box_[step.side.variable] = step.side;
+            if (step.goes_on) total += follow(trees_.tree(tree), step);
         }
         return total;
     }
@@ -116,22 +118,19 @@ public:
     index visits() const { return visits_; }
 
 private:
-    struct Values {
-        std::int32_t low, high;
-        bool missing;
-    };
-    struct Step {  // sets the values of a variable, and goes on at a node if there is one
-        std::int32_t node, variable;
-        Values values;
+    struct Step {  // sets the values of a variable, and goes on at a node if it is to
+        bool goes_on;
+        std::int32_t node;
+        Side side;  // of variable -1: none
         double probability;
     };
 
-    Values whole(index variable) const { return {0, marginals_.thresholds().count(variable) + 1, true}; }
-
-    double weight(std::int32_t variable, const Values& values) const {
-        const std::vector<double>& below = marginals_.below(variable);
-        const double present = values.low < values.high ? below[values.high] - below[values.low] : 0.0;
-        return values.missing ? present + (below.back() - below[below.size() - 2]) : present;
+    double weight(const Side& side) const {
+        const std::vector<double>& below = marginals_.below(side.variable);
+        double present = side.set < 0 && side.low < side.high ? below[side.high] - below[side.low] : 0.0;
+        if (side.set >= 0)
+            for (const auto& [low, high] : sets_.runs(side.set)) present += below[high] - below[low];
+        return side.missing ? present + (below.back() - below[below.size() - 2]) : present;
     }
 
     // Down to a leaf; the right children of splits that cut the box wait.
@@ -141,10 +140,11 @@ private:
             ++visits_;
             const ProductTrees::Node& node = tree[m];
             if (node.variable < 0) return node.value * probability;
-            const Values all = box_[node.variable];
-            const Values left{all.low, std::min(all.high, node.split), all.missing && node.missing_left};
-            const Values right{std::max(all.low, node.split), all.high, all.missing && !node.missing_left};
-            const double left_weight = weight(node.variable, left), right_weight = weight(node.variable, right);
+            const Side all = box_[node.variable];
+            Side left = all, right = all;
+            narrow(node, false, sets_, left);
+            narrow(node, true, sets_, right);
+            const double left_weight = weight(left), right_weight = weight(right);
             m = node.left;
             if (right_weight == 0.0) continue;
             if (left_weight == 0.0) {
@@ -152,8 +152,8 @@ private:
                 continue;
             }
             const double share = left_weight / (left_weight + right_weight);
-            stack_.push_back({-1, node.variable, all, 0.0});
-            stack_.push_back({m + 1, node.variable, right, probability * (1.0 - share)});
+            stack_.push_back({false, 0, all, 0.0});
+            stack_.push_back({true, m + 1, right, probability * (1.0 - share)});
             box_[node.variable] = left;
             probability *= share;
         }
@@ -161,7 +161,8 @@ private:
 
     const ProductTrees& trees_;
     const Marginals& marginals_;
-    std::vector<Values> box_;
+    RankSets sets_;          // those of the trees, and what meets of them
+    std::vector<Side> box_;  // by variable
     std::vector<Step> stack_;
     index visits_ = 0;
 };
@@ -172,7 +173,7 @@ double tree_variance(const ProductTrees& trees, int n_threads) {
     std::vector<double> parts(trees.count(), 0.0);
     parallel_for(trees.count(), n_threads, [&](index t) {
         BoxWalk walk(trees);
-        for (const PathToLeaf& path : paths_to_leaves(trees.tree(t), *trees.marginals())) {
+        for (const PathToLeaf& path : walk.paths(t)) {
             if (path.probability == 0.0) continue;
             const double value = trees.tree(t)[path.leaf].value;
             double others = 0.0;
@@ -196,7 +197,7 @@ double estimated_visits(const ProductTrees& trees) {
         poll();
         const index t = k * n / pairs, other = (t * 7919 + k * 104729) % n;
         BoxWalk walk(trees);
-        const std::vector<PathToLeaf> paths = paths_to_leaves(trees.tree(t), *trees.marginals());
+        const std::vector<PathToLeaf> paths = walk.paths(t);
         const index taken = std::min(leaves, index(paths.size()));
         for (index l = 0; l < taken; ++l) {
             const PathToLeaf& path = paths[l * index(paths.size()) / taken];

@@ -17,8 +17,9 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 std::shared_ptr<const Comparison> float64(const Trees& trees, std::vector<Replacement> replaced = {}) {
     const TreeArrays a = trees.arrays();
-    auto thresholds = Comparison::thresholds_of({a.n_nodes, a.left, a.right, a.feature, a.threshold}, a.n_features);
-    return std::make_shared<const Comparison>(std::move(thresholds), std::move(replaced));
+    replaced.resize(a.n_features);
+    return std::make_shared<const Comparison>(
+        Comparison::of_nodes({a.n_nodes, a.left, a.right, a.feature, a.threshold}, std::move(replaced)));
 }
 
 std::shared_ptr<const Forest> forest_of(const Trees& trees, std::shared_ptr<const Comparison> comparison) {

@@ -65,7 +65,8 @@ TEST(trees_of_xgboost) {
 
 TEST(trees_of_xgboost_that_are_refused) {
     const std::string good = xgboost_json();
-    CHECK_THROWS(Error, "by categories", read_xgboost(replaced(good, "\"split_type\": [0", "\"split_type\": [1")));
+    CHECK_THROWS(Error, "without its categories",
+                 read_xgboost(replaced(good, "\"split_type\": [0", "\"split_type\": [1")));
     CHECK_THROWS(Error, "is no tree", read_xgboost(replaced(good, "\"left_children\": [1", "\"left_children\": [0")));
     CHECK_THROWS(Error, "is no tree", read_xgboost(replaced(good, "\"left_children\": [1", "\"left_children\": [9")));
     CHECK_THROWS(Error, "no nodes", read_xgboost(replaced(good, "\"num_nodes\": \"4\"", "\"num_nodes\": \"5\"")));
@@ -106,7 +107,7 @@ TEST(trees_of_lightgbm) {
 TEST(trees_of_lightgbm_that_are_refused) {
     const std::string good = lightgbm_text();
     const auto refused = [&](const char* from, const char* to) { return read_lightgbm(replaced(good, from, to)); };
-    CHECK_THROWS(Error, "column 2 by categories", refused("decision_type=0", "decision_type=1"));
+    CHECK_THROWS(Error, "no such set of categories", refused("decision_type=0", "decision_type=1"));
     CHECK_THROWS(Error, "linear_tree", refused("is_linear=0", "is_linear=1"));
     CHECK_THROWS(Error, "zero_as_missing",
                  read_lightgbm(replaced(replaced(good, "decision_type=0 10", "decision_type=4 10"), "split_feature=2 0",

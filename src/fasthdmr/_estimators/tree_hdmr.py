@@ -16,6 +16,7 @@ from fasthdmr._dictionaries.models import allows_nan, is_scored
 from fasthdmr._dictionaries.tree_columns import Sorting, TreeDictionary
 from fasthdmr._estimators.base import BaseHDMR
 from fasthdmr._estimators.members import as_members, fit_members, is_fitted, load_members, variable_names
+from fasthdmr._forest.forest import check_codes
 from fasthdmr._measures.product import TreesUnderProductMeasure
 from fasthdmr._solve.combination import Combination, Ridge, Sum
 from fasthdmr._solve.hierarchy import Solution
@@ -226,13 +227,19 @@ class TreeHDMR(BaseHDMR):
         """
         with self._whole():
             members, combination = self._check_parameters()
+            given = X
             X, y, weights = self._check(members, combination, X, y, sample_weight)
             trees = self._load(members, combination, X, y, weights)
+            check_codes(given, self.forests_)
             problem = self._problem(combination, X, y, weights)
             with self._timed("decomposed"):
                 dictionary, solutions = self._strategy(trees, combination).solve(problem)
                 self._assemble(problem, dictionary, solutions)
         return self
+
+    def _rows(self, X: Any) -> NDArray[Any]:
+        check_codes(X, getattr(self, "forests_", []))
+        return super()._rows(X)
 
     def _check_parameters(self) -> tuple[list[Any], Combination]:
         """Check what does not depend on data; return the models, and how they are combined."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -69,6 +70,8 @@ class Forest:
         Names of the variables, and of the outputs where there are several.
     is_classifier : bool
         Whether it is fitted to class labels: its outputs are scores or probabilities.
+    takes_codes : bool
+        Whether X holds categories as the codes that the model's library gives them.
 
     Examples
     --------
@@ -90,6 +93,7 @@ class Forest:
     feature_names: tuple[str, ...] | None = None
     output_names: tuple[str, ...] | None = None
     is_classifier: bool = False
+    takes_codes: bool = False
 
     @property
     def n_trees(self) -> int:
@@ -145,7 +149,8 @@ class Forest:
         Raises
         ------
         ValueError
-            If X has another shape or other column names, or missing values that the model does not accept.
+            If X has another shape or other column names, or missing values that the model does not accept; columns of
+            dtype category where the model takes codes.
         TypeError
             If X is sparse.
 
@@ -216,6 +221,7 @@ class Forest:
         return kept[kind].evaluate(rows, threads)
 
     def _check(self, X: ArrayLike) -> NDArray[Any]:
+        check_codes(X, [self])
         return check_rows(
             X, self.n_features, feature_names=self.feature_names, allow_nan=self.allow_nan, allow_inf=True
         )
@@ -227,3 +233,22 @@ class Forest:
 
     def __repr__(self) -> str:
         return f"Forest(n_trees={self.n_trees}, n_features={self.n_features}, n_outputs={self.n_outputs})"
+
+
+def check_codes(X: Any, forests: Sequence[Forest]) -> None:
+    """Raise an error for columns of dtype category where a model takes codes: their values may be other numbers.
+
+    Raises
+    ------
+    ValueError
+        If X is a data frame that has some.
+    """
+    if not any(forest.takes_codes for forest in forests):
+        return
+    dtypes = zip(getattr(X, "columns", ()), getattr(X, "dtypes", ()), strict=False)
+    if names := [name for name, dtype in dtypes if getattr(dtype, "name", None) == "category"]:
+        raise ValueError(
+            f"The columns {names} are of dtype category, and the model takes categories as codes: the places among the "
+            "levels of its training data. Pass them as numbers: column.cat.set_categories(levels).cat.codes, with NaN "
+            "in place of -1."
+        )

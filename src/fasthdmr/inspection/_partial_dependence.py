@@ -15,7 +15,7 @@ from sklearn.utils import Bunch, _safe_indexing
 from fasthdmr import _core
 from fasthdmr._dictionaries.black_box import OUTPUTS, Output
 from fasthdmr._estimators.hdmr import HDMR
-from fasthdmr._forest.forest import Forest
+from fasthdmr._forest.forest import Forest, check_codes
 from fasthdmr._spans.basis import default_size, informative_rows
 from fasthdmr._support.numbers import as_floats, check_numbers
 from fasthdmr._support.threads import n_threads
@@ -308,6 +308,7 @@ def _by_trees(
     grid: Mapping[int, NDArray[Any]],
     threads: int,
 ) -> list[Floats]:
+    check_codes(X, [forest])
     rows = check_rows(X, forest.n_features, feature_names=forest.feature_names, allow_nan=True, allow_inf=True)
     if not forest.allow_nan:
         missing = set(np.flatnonzero(np.isnan(rows).any(axis=0)))

@@ -30,7 +30,7 @@ def load_forest(model: Any) -> Forest:
     model : fitted estimator or Forest
         One of scikit-learn's GradientBoosting*, RandomForest*, ExtraTrees*, DecisionTree*, ExtraTree*
         (regressors and classifiers, several targets included) and HistGradientBoosting*; xgboost's `Booster` and XGB*
-        estimators, LightGBM's `Booster` and LGBM* estimators, CatBoost's models, all on columns of numbers; a fitted
+        estimators, LightGBM's `Booster` and LGBM* estimators, CatBoost's models on columns of numbers; a fitted
         search whose best estimator is one; a `Pipeline` whose other steps are all 'passthrough'; a Bagging*, Voting*,
         MultiOutput*, OneVsRestClassifier or TransformedTargetRegressor of them that is a sum of trees. A `Forest` is
         returned as it is.
@@ -47,8 +47,8 @@ def load_forest(model: Any) -> Forest:
     ValueError
         If the model is not a sum of its trees: a gradient boosting with an `init` that is not constant, a
         pipeline that transforms its input, a `VotingRegressor` with members that are not tree models; or
-        if it is a search without refit. If its trees split by categories, or have linear models in their leaves. If
-        its trees have no nodes, or other targets or classes than the model.
+        if it is a search without refit. If its trees have linear models in their leaves, or split by categories that
+        are text. If its trees have no nodes, or other targets or classes than the model.
     sklearn.exceptions.NotFittedError
         If the model is not fitted (a ValueError too).
 
@@ -58,6 +58,9 @@ def load_forest(model: Any) -> Forest:
     float64: every forest compares as its library does. Missing values go where the library sends them, and so do those
     that it takes for missing (`missing=` of xgboost's estimators, zeros with LightGBM's `zero_as_missing`). Infinite
     values are accepted, as by the trees themselves, though some estimators refuse them.
+
+    Trees may split by categories, which are numbers in X: the codes that xgboost and LightGBM give them, or the values
+    themselves for HistGradientBoosting.
 
     After early stopping the trees are those that the object predicts with: up to the best round of xgboost's
     estimators and of LightGBM's models, all rounds of xgboost's `Booster`. An initial score that was passed to `fit`

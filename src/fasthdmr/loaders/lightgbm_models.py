@@ -47,5 +47,6 @@ def _read(booster: Any, classes: Any) -> Trees:
         is_classifier=objective.startswith(("binary", "multiclass")),
         is_margin=not objective.startswith(_IDENTITY) or "sqrt" in objective,
         float64=True,
+        takes_codes="category_set" in arrays or bool(booster.pandas_categorical),
         replaced=replaced,
     )

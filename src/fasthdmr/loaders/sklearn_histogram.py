@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from fasthdmr.loaders.trees import Trees
@@ -20,21 +23,14 @@ def read_histogram_boosting(model: Any) -> Trees:
     # As bytes: NumPy joins records field by field, which takes ten times as long.
     records = b"".join([predictor.nodes.tobytes() for predictor in predictors])
     nodes = np.frombuffer(records, dtype=predictors[0].nodes.dtype)
-    if getattr(model, "_preprocessor", None) is not None or nodes["is_categorical"].any():
-        categorical = np.flatnonzero(model.is_categorical_).tolist()
-        raise ValueError(
-            f"This {type(model).__name__} splits columns by categories ({categorical}). Only splits of numbers are "
-            "read: encode these columns as numbers (OrdinalEncoder or OneHotEncoder) and fit the model with "
-            "categorical_features=None; or use fasthdmr.HDMR."
-        )
     left, right, feature, threshold, missing_left, value, count, is_leaf = (nodes[name] for name in fields)
     names = getattr(model, "feature_names_in_", None)
-    return Trees(
+    trees = Trees(
         n_features=int(model.n_features_in_),
         tree_offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         left=np.where(is_leaf, -1, left.astype(np.int64)),
         right=np.where(is_leaf, -1, right.astype(np.int64)),
-        feature=feature.astype(np.int64),
+        feature=_columns(model)[feature.astype(np.int64)],
         threshold=threshold.astype(np.float64),
         missing_left=missing_left.astype(np.uint8),
         value=value.astype(np.float64)[:, None],
@@ -48,3 +44,54 @@ def read_histogram_boosting(model: Any) -> Trees:
         is_margin=getattr(model, "loss", None) in ("gamma", "poisson"),
         float64=True,
     )
+    return _by_categories(trees, model, nodes, predictors) if nodes["is_categorical"].any() else trees
+
+
+def _columns(model: Any) -> NDArray[np.int64]:
+    """Return the columns of X that splits number: those of categories come first."""
+    categorical = model.is_categorical_
+    if categorical is None:
+        return np.arange(model.n_features_in_)
+    return np.concatenate([np.flatnonzero(categorical), np.flatnonzero(~categorical)])
+
+
+def _by_categories(trees: Trees, model: Any, nodes: NDArray[Any], predictors: Sequence[Any]) -> Trees:
+    """Return the trees with the sets of their splits by categories.
+
+    What is missing or unknown goes one way. The categories that go the other way are the set, and go left: children
+    change places where these go right.
+    """
+    levels = model._preprocessor.named_transformers_["encoder"].categories_
+    known_bits, row_of = model._bin_mapper.make_known_categories_bitsets()
+    tree_of = np.repeat(np.arange(len(predictors)), np.diff(trees.tree_offsets))
+    category_set = np.full(len(nodes), -1)
+    points: list[NDArray[np.float64]] = []
+    swapped = np.zeros(len(nodes), dtype=bool)
+    for m in np.flatnonzero(nodes["is_categorical"] & (nodes["is_leaf"] == 0)):
+        node, column = nodes[m], int(nodes["feature_idx"][m])
+        bits = predictors[tree_of[m]].raw_left_cat_bitsets[node["bitset_idx"]]
+        if node["missing_go_to_left"]:
+            bits, swapped[m] = known_bits[row_of[column]] & ~bits, True
+        category_set[m] = len(points)
+        points.append(_numbers_of(levels[column], bits))
+    return replace(
+        trees,
+        left=np.where(swapped, trees.right, trees.left),
+        right=np.where(swapped, trees.left, trees.right),
+        missing_left=np.where(category_set >= 0, 0, trees.missing_left).astype(np.uint8),
+        category_set=category_set,
+        set_offsets=np.cumsum([0, *map(len, points)], dtype=np.int64),
+        set_intervals=np.repeat(np.concatenate(points), 2).reshape(-1, 2),
+    )
+
+
+def _numbers_of(levels: NDArray[Any], bits: NDArray[np.uint32]) -> NDArray[np.float64]:
+    """Return the values of the categories that have a bit."""
+    if levels.dtype.kind not in "biuf":
+        raise ValueError(
+            f"This model splits by categories that are no numbers ({levels[0]!r}, ...). Encode such columns as numbers "
+            "(sklearn's OrdinalEncoder) before the model is fitted with categorical_features; or use fasthdmr.HDMR."
+        )
+    code = np.arange(min(len(levels), 32 * len(bits)))
+    chosen: NDArray[np.float64] = levels[code[bits[code // 32] >> (code % 32).astype(np.uint32) & 1 == 1]].astype(float)
+    return chosen[~np.isnan(chosen)]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fasthdmr import _core
 from fasthdmr._forest.forest import Forest
 
+_NO_SETS = np.empty(0, dtype=np.int64)
 _NOTHING = (1.0, 0.0, 0.0)  # a row of `replaced` from 1 to 0: no value lies between
 
 
@@ -40,12 +41,17 @@ class Trees:
     is_classifier: bool = False
     float64: bool = False  # whether x is compared with thresholds in float64, rather than cast to float32
     replaced: NDArray[np.float64] | None = None  # (n_features, 3): values from, to, and what they count as
+    # Splits by categories: a set is a union of closed intervals of values, as many as the category has.
+    category_set: NDArray[np.int64] | None = None  # (M,), the set whose values go left, all others going right; or -1
+    set_offsets: NDArray[np.int64] | None = None  # (S + 1,), where the intervals of each set begin
+    set_intervals: NDArray[np.float64] | None = None  # (number of intervals, 2): values from, to
+    takes_codes: bool = False  # whether columns of categories hold codes of the library's own
     is_margin: bool = False  # whether the model predicts a function of the sum, and has no method for the sum itself
 
     @classmethod
     def of(cls, forest: Forest) -> Trees:
         """Return the arrays of a forest; the value of an inner node is the mean of its children."""
-        _, n_features, _, *arrays, (_, thresholds, replaced) = forest.core.__getstate__()
+        _, n_features, _, *arrays, (_, thresholds, replaced, _, cuts), category_set = forest.core.__getstate__()
         tree_offsets, left, right, feature, threshold, missing_left, value, tree_output, offset, weight = arrays
         return cls(
             n_features,
@@ -65,6 +71,8 @@ class Trees:
             is_classifier=forest.is_classifier,
             float64=bool(thresholds),
             replaced=replaced if len(replaced) else None,
+            takes_codes=forest.takes_codes,
+            **_sets_of(category_set, cuts),
         )
 
     def scaled(self, weight: float | NDArray[np.float64]) -> Trees:
@@ -89,6 +97,9 @@ class Trees:
 
     def forest(self) -> Forest:
         """Pass the arrays to C++."""
+        if self.category_set is not None and not self.float64:
+            return self._in_float64().forest()
+        comparison, category_set = self._comparison()
         core = _core.Forest(
             n_features=self.n_features,
             n_outputs=self.offset.size,
@@ -102,7 +113,8 @@ class Trees:
             tree_output=self.tree_output,
             offset=self.offset,
             weight=self.weight,
-            comparison=self._comparison(),
+            comparison=comparison,
+            set=category_set,
         )
         return Forest(
             core,
@@ -110,13 +122,37 @@ class Trees:
             feature_names=self.feature_names,
             output_names=self.output_names,
             is_classifier=self.is_classifier,
+            takes_codes=self.takes_codes,
         )
 
-    def _comparison(self) -> _core.Comparison | None:
-        if self.float64:
-            replaced = np.tile(_NOTHING, (self.n_features, 1)) if self.replaced is None else self.replaced
-            return _core.float64_comparison(self.left, self.right, self.feature, self.threshold, replaced)
-        return None if self.replaced is None else (self.n_features, [], self.replaced)
+    def _comparison(self) -> tuple[_core.Comparison | None, NDArray[np.int64] | None]:
+        """Return how values are compared, and the numbers of the sets there."""
+        if not self.float64:
+            return None if self.replaced is None else (self.n_features, [], self.replaced, _NO_SETS, []), None
+        replaced = np.tile(_NOTHING, (self.n_features, 1)) if self.replaced is None else self.replaced
+        return _core.float64_comparison(
+            self.left,
+            self.right,
+            self.feature,
+            self.threshold,
+            replaced,
+            np.full_like(self.left, -1) if self.category_set is None else self.category_set,
+            np.zeros(1, dtype=np.int64) if self.set_offsets is None else self.set_offsets,
+            np.empty((0, 2)) if self.set_intervals is None else self.set_intervals,
+        )
+
+    def _in_float64(self) -> Trees:
+        """Return the ensemble as one that compares in float64: columns of sets need the places of all cuts."""
+        assert self.set_intervals is not None
+        low, high = self.set_intervals.T
+        below = np.nextafter(low.astype(np.float32), np.float32(-np.inf)).astype(np.float64)
+        ends = np.nextafter(_core.float64_thresholds(below), np.inf), _core.float64_thresholds(high.copy())
+        return replace(
+            self,
+            float64=True,
+            threshold=_core.float64_thresholds(self.threshold),
+            set_intervals=np.column_stack(ends),
+        )
 
 
 def compared_alike(forests: Sequence[Forest]) -> list[Forest]:
@@ -148,12 +184,25 @@ def numbered(count: int, prefix: str = "") -> tuple[str, ...]:
 def first_trees(arrays: dict[str, Any], count: int) -> dict[str, Any]:
     """Return the arrays of the first trees."""
     n_nodes = int(arrays["tree_offsets"][count])
-    return {name: array[: count + 1 if name == "tree_offsets" else n_nodes] for name, array in arrays.items()}
+    first = {"tree_offsets": count + 1, "set_offsets": None, "set_intervals": None}
+    return {name: array[: first.get(name, n_nodes)] for name, array in arrays.items()}
+
+
+def _sets_of(category_set: NDArray[np.int64], cuts: list[NDArray[np.float64]]) -> dict[str, Any]:
+    """Return the sets of categories, if there are any, from their cuts."""
+    if not cuts:
+        return {}
+    low, high = np.concatenate(cuts).reshape(-1, 2).T
+    return {
+        "category_set": category_set,
+        "set_offsets": np.cumsum([0, *(len(of) // 2 for of in cuts)], dtype=np.int64),
+        "set_intervals": np.column_stack([np.nextafter(low, np.inf), high]),
+    }
 
 
 def _one_rule(members: Sequence[Trees]) -> Sequence[Trees]:
     """Return members that compare values in one way."""
-    plain = not any(member.float64 or member.replaced is not None for member in members)
+    plain = not any(m.float64 or m.replaced is not None or m.category_set is not None for m in members)
     if plain or len(members) == 1:
         return members
     alike = compared_alike([member.forest() for member in members])
@@ -221,8 +270,16 @@ def _end_to_end(
         feature_names=next((m.feature_names for m in members if m.feature_names is not None), None),
         float64=members[0].float64,
         replaced=members[0].replaced,
+        category_set=None if members[0].category_set is None else np.concatenate([_numbers(m) for m in members]),
+        set_offsets=members[0].set_offsets,
+        set_intervals=members[0].set_intervals,
+        takes_codes=any(m.takes_codes for m in members),
         is_margin=any(m.is_margin for m in members),
     )
+
+
+def _numbers(member: Trees) -> NDArray[np.int64]:
+    return np.full_like(member.left, -1) if member.category_set is None else member.category_set
 
 
 def _joined(parts: Sequence[Callable[[], NDArray[np.float64]] | None]) -> Callable[[], NDArray[np.float64]] | None:

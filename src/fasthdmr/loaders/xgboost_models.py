@@ -77,6 +77,7 @@ def _read(booster: Any, *, rounds: int | None, missing: float, classes: Any) -> 
         output_names=_output_names(n_outputs, classes, objective),
         is_classifier=objective.startswith(("binary:", "multi:")),
         is_margin=not objective.startswith(("reg:", "rank:")) or objective in _LOGIT + _LOG,
+        takes_codes="category_set" in arrays or "c" in (booster.feature_types or []),
         replaced=None if math.isnan(missing) else _missing(n_features, missing),
     )
 
