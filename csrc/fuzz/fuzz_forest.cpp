@@ -155,6 +155,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::vector<double> pool = pool_of(bytes);
     Trees trees = grow(bytes, pool);
     const Matrix x = rows_of(bytes, pool, trees.n_features);
+    if (bytes.happens(0.3)) trees.split_by_sets(bytes, pool);
     const bool is_damaged = bytes.happens(0.3);
     if (is_damaged) damage(bytes, trees);
     std::shared_ptr<const Forest> forest;

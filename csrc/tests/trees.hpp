@@ -38,6 +38,10 @@ struct Trees {
     std::vector<std::int64_t> tree_offsets{0}, left, right, feature, tree_output;
     std::vector<double> threshold, value;
     std::vector<std::uint8_t> missing_left;
+    // Splits by sets of values: by node the number of a set of the comparison, or -1. Without them x is compared in
+    // float32, with them in float64.
+    std::vector<std::int64_t> set;
+    std::shared_ptr<const Comparison> comparison;
 
     Trees() = default;
     Trees(index features, index outputs, index width_)
@@ -58,22 +62,67 @@ struct Trees {
         return *this;
     }
 
+    // Turns some of the splits on the first features into splits by sets of which these numbers are the cuts.
+    template <class Source>
+    void split_by_sets(Source& random, const std::vector<double>& pool, double share = 0.6) {
+        std::vector<std::vector<double>> cuts;
+        set.assign(left.size(), -1);
+        for (std::size_t m = 0; m < left.size(); ++m) {
+            if (left[m] == -1 || feature[m] > n_features / 2 || !random.happens(share)) continue;
+            std::vector<double> ends;
+            for (index k = 2 * random.below(6); k > 0; --k) ends.push_back(random.one_of(pool));
+            std::sort(ends.begin(), ends.end());
+            ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
+            if (ends.size() % 2) ends.pop_back();
+            set[m] = index(cuts.size());
+            cuts.push_back(ends);
+        }
+        const NodeArrays nodes{index(left.size()), left.data(),      right.data(),
+                               feature.data(),     threshold.data(), set.data()};
+        comparison =
+            std::make_shared<const Comparison>(Comparison::of_nodes(nodes, std::vector<Replacement>(n_features), cuts));
+        for (std::size_t m = 0; m < left.size(); ++m)
+            if (set[m] >= 0) set[m] = comparison->column({feature[m], cuts[set[m]]}) - n_features;
+    }
+
     TreeArrays arrays() const {
-        return {n_features,          n_outputs,    n_trees(),          index(left.size()), width,
-                tree_offsets.data(), left.data(),  right.data(),       feature.data(),     threshold.data(),
-                missing_left.data(), value.data(), tree_output.data(), offset.data()};
+        return {n_features,
+                n_outputs,
+                n_trees(),
+                index(left.size()),
+                width,
+                tree_offsets.data(),
+                left.data(),
+                right.data(),
+                feature.data(),
+                threshold.data(),
+                missing_left.data(),
+                value.data(),
+                tree_output.data(),
+                offset.data(),
+                nullptr,
+                comparison,
+                set.empty() ? nullptr : set.data()};
     }
     Forest forest() const { return Forest(arrays()); }
     index n_trees() const { return index(tree_output.size()); }
 
-    // What tree t adds to an output at row i: x is cast to float32 and goes left if x <= threshold in double.
+    bool goes_left(index m, double x) const {
+        if (set.empty()) return double(float(x)) <= threshold[m];
+        if (set[m] < 0) return x <= threshold[m];
+        const std::vector<double>& cuts = comparison->sets()[set[m]].cuts;
+        return std::count_if(cuts.begin(), cuts.end(), [&](double cut) { return cut < x; }) % 2 == 1;
+    }
+
+    // What tree t adds to an output at row i: x is cast to float32 and goes left if x <= threshold in double; or in
+    // float64, left if it is in the set.
     double walk(index t, const Matrix& x, index i, index output) const {
         const index root = tree_offsets[t];
         if (width == 1 && tree_output[t] != output) return 0.0;
         index m = root;
         while (left[m] != -1) {
-            const float at = float(x(i, feature[m]));
-            m = root + ((std::isnan(at) ? missing_left[m] != 0 : double(at) <= threshold[m]) ? left[m] : right[m]);
+            const double at = x(i, feature[m]);
+            m = root + ((std::isnan(at) ? missing_left[m] != 0 : goes_left(m, at)) ? left[m] : right[m]);
         }
         return value[m * width + (width > 1 ? output : 0)];
     }

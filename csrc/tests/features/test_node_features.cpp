@@ -80,8 +80,8 @@ Columns slow_columns(const Weighted& model, const Matrix& x, index output) {
             double before = model.value(root, root, output);
             column(u)[i] += before;
             for (index m = root; trees.left[m] != -1;) {
-                const float at = float(x(i, trees.feature[m]));
-                const bool left = std::isnan(at) ? trees.missing_left[m] != 0 : double(at) <= trees.threshold[m];
+                const double at = x(i, trees.feature[m]);
+                const bool left = std::isnan(at) ? trees.missing_left[m] != 0 : trees.goes_left(m, at);
                 u = with(u, trees.feature[m]);
                 m = root + (left ? trees.left[m] : trees.right[m]);
                 const double value = model.value(root, m, output);
@@ -127,6 +127,11 @@ TEST(node_features_match_the_definition) {
     for (const double missing : {0.0, 0.05}) {
         const Matrix x = random_rows(random, 600, 4, missing);
         check_against_definition(Weighted(random, 1, 1, mixed_depths(60)), x);
+        for (const index features : {1, 4}) {
+            Weighted by_sets(random, 2, 1, mixed_depths(60), features);
+            by_sets.trees.split_by_sets(random, awkward_values());
+            check_against_definition(by_sets, random_rows(random, 600, features, missing));
+        }
         check_against_definition(Weighted(random, 3, 1, mixed_depths(60)), x);
         check_against_definition(Weighted(random, 3, 3, mixed_depths(30)), x);
     }

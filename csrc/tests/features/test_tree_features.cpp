@@ -82,6 +82,9 @@ TEST(features_match_a_slow_walk) {
         check_against_walk(random_trees(random, 4, 1, 1, 90), x);
         check_against_walk(random_trees(random, 4, 3, 1, 90), x);
         check_against_walk(random_trees(random, 4, 3, 3, 45), x);
+        Trees by_sets = random_trees(random, 4, 3, 1, 90);
+        by_sets.split_by_sets(random, awkward_values());
+        check_against_walk(by_sets, x);
     }
 }
 

@@ -68,6 +68,41 @@ TEST(replaced_values) {
     CHECK(std::isnan(single.code(0, 0.5)) && single.code(0, 0.25) == 0.25f);
 }
 
+TEST(sets_of_values) {
+    const double intervals[] = {2.0, 2.5, -1.0, 1.0, 0.5, 1.5};
+    CHECK(cuts_of(intervals, 3) ==
+          (std::vector<double>{std::nextafter(-1.0, -2.0), 1.5, std::nextafter(2.0, 0.0), 2.5}));
+    const double wrong[] = {1.0, 0.0};
+    CHECK_THROWS(Error, "must be numbers that rise", cuts_of(wrong, 1));
+    Trees trees(2, 1, 1);
+    trees.add({split(1, 0.5, 1, 2, true), leaf({1.0}), leaf({2.0})});
+    const std::int64_t set[] = {0, -1, -1};
+    const TreeArrays a = trees.arrays();
+    const NodeArrays nodes{3, a.left, a.right, a.feature, a.threshold, set};
+    const auto comparison = std::make_shared<const Comparison>(
+        Comparison::of_nodes(nodes, std::vector<Replacement>(2), {cuts_of(intervals, 3)}));
+    CHECK(comparison->columns() == 3 && comparison->variable(2) == 1 && comparison->of_variables().columns() == 2);
+    TreeArrays arrays = a;
+    arrays.comparison = comparison;
+    arrays.set = set;
+    const auto forest = std::make_shared<const Forest>(arrays);
+    const Node& node = forest->tree(0)[0];
+    CHECK(node.feature == 2 && forest->variable(node) == 1);
+    for (const double x : {-1.0, 0.75, 1.5, 2.0, 2.5, -1.5, std::nextafter(1.5, 2.0), 3.0, kInfinity}) {
+        float outside;
+        const float code = comparison->code(1, x);
+        comparison->load_set(2, &code, 1, &outside);
+        CHECK(goes_right(node, true, outside) == !((-1.0 <= x && x <= 1.5) || (2.0 <= x && x <= 2.5)));
+    }
+    const auto plain = forest_of(trees, nullptr);
+    const auto both = one_comparison({plain, forest});
+    CHECK(both->columns() == 3 && forest->compared_by(both).tree(0)[0].feature == 2);
+    CHECK(plain->compared_by(both).tree(0)[0].feature == 1);
+    const std::int64_t unknown[] = {1, -1, -1};
+    arrays.set = unknown;
+    CHECK_THROWS(Error, "no such set of values", Forest{arrays});
+}
+
 TEST(one_comparison_for_forests_of_both_kinds) {
     Trees trees(1, 1, 1);
     trees.add({split(0, 0.1, 1, 2), leaf({1.0}), leaf({2.0})});

@@ -73,6 +73,7 @@ TEST(partial_dependence_is_the_mean_over_rows) {
                     trees.offset[0] = 0.5;
                     TreeGrower grower(random, features, width, pool);
                     for (int t = 0; t < 5; ++t) trees.add(grower.grow(depth), width > 1 ? 0 : t % outputs);
+                    if (outputs == 2) trees.split_by_sets(random, pool);
                     const Matrix x = rows_near(random, 40, features, pool, weighted ? 0.1 : 0.0);
                     std::vector<double> weight(weighted ? x.rows : 0);
                     for (double& w : weight) w = double(random.below(3));

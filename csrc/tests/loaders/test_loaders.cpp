@@ -104,6 +104,24 @@ TEST(trees_of_lightgbm) {
     CHECK(zero.zero_is_missing == (std::vector<std::uint8_t>{1, 0, 1}));
 }
 
+TEST(splits_by_categories) {
+    const ReadTrees trees = read_lightgbm(replaced(lightgbm_text(),
+                                                   "num_cat=0\nsplit_feature=2 0\nthreshold=-0.5 4.0000000000000009\n"
+                                                   "decision_type=0 10",
+                                                   "num_cat=1\nsplit_feature=2 0\nthreshold=0 4\ndecision_type=1 10\n"
+                                                   "cat_boundaries=0 2\ncat_threshold=1 2"))
+                                .trees;
+    CHECK(trees.category_set == (Integers{0, -1, -1, -1, -1, -1}) && trees.missing_left[0] == 0);
+    CHECK(trees.intervals ==
+          (Numbers{std::nextafter(-1.0, 0.0), std::nextafter(1.0, 0.0), 33.0, std::nextafter(34.0, 0.0)}));
+    const ReadTrees swapped = read_xgboost(replaced(
+        xgboost_json(), "\"split_type\": [0, 0, 0, 0]",
+        "\"split_type\": [1, 0, 0, 0], \"categories_nodes\": [0], \"categories_segments\": [1], \"categories_sizes\": "
+        "[1], \"categories\": [7, 3]"));
+    CHECK(swapped.left[0] == 2 && swapped.right[0] == 1 && swapped.missing_left[0] == 0);
+    CHECK(swapped.category_set[0] == 0 && swapped.intervals == (Numbers{3.0, double(std::nextafter(4.0f, 0.0f))}));
+}
+
 TEST(trees_of_lightgbm_that_are_refused) {
     const std::string good = lightgbm_text();
     const auto refused = [&](const char* from, const char* to) { return read_lightgbm(replaced(good, from, to)); };

@@ -165,6 +165,17 @@ TEST(product_components_match_the_definition) {
         }
 }
 
+TEST(product_components_of_splits_by_sets) {
+    Random random(55);
+    for (const double missing : {0.0, 0.2})
+        for (const std::uint64_t table_bytes : {std::uint64_t(0), kProductTableBytes})
+            for (const index features : {1, 3}) {
+                Case model(random, features, 6, missing, depths(12));
+                model.trees.split_by_sets(random, awkward_values());
+                check_against_grid(model, table_bytes);
+            }
+}
+
 TEST(product_components_do_not_depend_on_threads) {
     Random random(51);
     const Case model(random, 5, 3000, 0.1, depths(150));
