@@ -39,6 +39,7 @@ public:
         const Node* tree = forest.tree(t);
         Sides result{{0}, {{0, std::int32_t(values_.size())}}};
         result.begin.reserve(forest.tree_size(t));
+        result.all.reserve(forest.tree_size(t));
         for (index m = 0; m < forest.tree_size(t); ++m) {
             if (Forest::is_leaf(tree, m)) continue;
             for (const bool right : {false, true}) {  // nodes are numbered in this order
@@ -53,11 +54,11 @@ public:
 private:
     // What is left of an interval at a child.
     void append(const Forest& forest, const Node& node, bool right, Side side, std::vector<Side>& out) const {
-        if (node.feature >= forest.n_features() && forest.variable(node) == variable_)
-            return append_set(node, right, side, out);
         if (node.feature == variable_) {
             const auto cut = std::upper_bound(values_.begin(), values_.end(), node.threshold) - values_.begin();
             (right ? side.low : side.high) = std::clamp(std::int32_t(cut), side.low, side.high);
+        } else if (node.feature >= forest.n_features() && forest.variable(node) == variable_) {
+            return append_set(node, right, side, out);
         }
         out.push_back(side);
     }
