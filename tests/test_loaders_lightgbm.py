@@ -225,18 +225,6 @@ def test_splits_by_categories(data):
     check(model, np.vstack([rows, awkward_rows(rng, CODES, 3, n_rows=200)]))
 
 
-def test_frames_of_categories_are_refused():
-    pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame({"a": pd.Categorical(LABELS + 7), "b": X[:, 0]})
-    model = lgb.LGBMRegressor(n_estimators=2, **QUIET).fit(frame, Y)
-    codes = frame.assign(a=frame["a"].cat.codes)
-    assert_close(load_forest(model).predict(codes), model.predict(frame))
-    fit = TreeHDMR(model).fit(codes)
-    for call in (load_forest(model).predict, TreeHDMR(model).fit, fit.predict):
-        with pytest.raises(ValueError, match=r"columns \['a'\] are of dtype category.*codes"):
-            call(frame)
-
-
 def test_unfitted_models_are_refused():
     from sklearn.exceptions import NotFittedError
 

@@ -213,16 +213,6 @@ def test_splits_by_categories(data):
     check(model, hard, feature_types=["c", "q", "c"], enable_categorical=True)
 
 
-def test_frames_of_categories_are_refused():
-    pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame({"a": pd.Categorical(LABELS + 7), "b": X[:, 0]})
-    model = xgb.XGBRegressor(n_estimators=2, enable_categorical=True).fit(frame, Y)
-    codes = frame.assign(a=frame["a"].cat.codes)
-    assert_close(load_forest(model).predict(codes), model.predict(frame), rtol=1e-5, reason=FLOAT32)
-    with pytest.raises(ValueError, match=r"columns \['a'\] are of dtype category.*codes"):
-        load_forest(model).predict(frame)
-
-
 def test_unfitted_models_are_refused():
     from sklearn.exceptions import NotFittedError
 

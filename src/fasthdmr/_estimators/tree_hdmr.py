@@ -16,7 +16,7 @@ from fasthdmr._dictionaries.models import allows_nan, is_scored
 from fasthdmr._dictionaries.tree_columns import Sorting, TreeDictionary
 from fasthdmr._estimators.base import BaseHDMR
 from fasthdmr._estimators.members import as_members, fit_members, is_fitted, load_members, variable_names
-from fasthdmr._forest.forest import check_codes
+from fasthdmr._forest.levels import category_columns, recoded
 from fasthdmr._measures.product import TreesUnderProductMeasure
 from fasthdmr._solve.combination import Combination, Ridge, Sum
 from fasthdmr._solve.hierarchy import Solution
@@ -31,6 +31,7 @@ from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import suggests_parameters
 from fasthdmr._support.weights import check_weights
+from fasthdmr.loaders import load_forest
 
 
 class TreeHDMR(BaseHDMR):
@@ -227,10 +228,10 @@ class TreeHDMR(BaseHDMR):
         """
         with self._whole():
             members, combination = self._check_parameters()
-            given = X
+            if category_columns(X):
+                X = recoded(X, [load_forest(member) for member in members if is_fitted(member)])
             X, y, weights = self._check(members, combination, X, y, sample_weight)
             trees = self._load(members, combination, X, y, weights)
-            check_codes(given, self.forests_)
             problem = self._problem(combination, X, y, weights)
             with self._timed("decomposed"):
                 dictionary, solutions = self._strategy(trees, combination).solve(problem)
@@ -238,8 +239,7 @@ class TreeHDMR(BaseHDMR):
         return self
 
     def _rows(self, X: Any) -> NDArray[Any]:
-        check_codes(X, getattr(self, "forests_", []))
-        return super()._rows(X)
+        return super()._rows(recoded(X, getattr(self, "forests_", [])))
 
     def _check_parameters(self) -> tuple[list[Any], Combination]:
         """Check what does not depend on data; return the models, and how they are combined."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fasthdmr import _core
+from fasthdmr._forest.levels import recoded
 from fasthdmr._support.cached import cached_property
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.validation import check_rows
@@ -72,6 +72,11 @@ class Forest:
         Whether it is fitted to class labels: its outputs are scores or probabilities.
     takes_codes : bool
         Whether X holds categories as the codes that the model's library gives them.
+    levels : tuple of tuple, or None
+        Of the columns of dtype category of the training frame, one after the other, the levels by code. Such columns of
+        X become codes by these.
+    refuses_unseen : bool
+        Whether other levels are an error, or else missing.
 
     Examples
     --------
@@ -94,6 +99,8 @@ class Forest:
     output_names: tuple[str, ...] | None = None
     is_classifier: bool = False
     takes_codes: bool = False
+    levels: tuple[tuple[Any, ...], ...] | None = None
+    refuses_unseen: bool = False
 
     @property
     def n_trees(self) -> int:
@@ -149,8 +156,7 @@ class Forest:
         Raises
         ------
         ValueError
-            If X has another shape or other column names, or missing values that the model does not accept; columns of
-            dtype category where the model takes codes.
+            If X has another shape or other column names, or missing values or levels that the model does not accept.
         TypeError
             If X is sparse.
 
@@ -221,7 +227,7 @@ class Forest:
         return kept[kind].evaluate(rows, threads)
 
     def _check(self, X: ArrayLike) -> NDArray[Any]:
-        check_codes(X, [self])
+        X = recoded(X, [self])
         return check_rows(
             X, self.n_features, feature_names=self.feature_names, allow_nan=self.allow_nan, allow_inf=True
         )
@@ -233,22 +239,3 @@ class Forest:
 
     def __repr__(self) -> str:
         return f"Forest(n_trees={self.n_trees}, n_features={self.n_features}, n_outputs={self.n_outputs})"
-
-
-def check_codes(X: Any, forests: Sequence[Forest]) -> None:
-    """Raise an error for columns of dtype category where a model takes codes: their values may be other numbers.
-
-    Raises
-    ------
-    ValueError
-        If X is a data frame that has some.
-    """
-    if not any(forest.takes_codes for forest in forests):
-        return
-    dtypes = zip(getattr(X, "columns", ()), getattr(X, "dtypes", ()), strict=False)
-    if names := [name for name, dtype in dtypes if getattr(dtype, "name", None) == "category"]:
-        raise ValueError(
-            f"The columns {names} are of dtype category, and the model takes categories as codes: the places among the "
-            "levels of its training data. Pass them as numbers: column.cat.set_categories(levels).cat.codes, with NaN "
-            "in place of -1."
-        )

@@ -15,7 +15,8 @@ from sklearn.utils import Bunch, _safe_indexing
 from fasthdmr import _core
 from fasthdmr._dictionaries.black_box import OUTPUTS, Output
 from fasthdmr._estimators.hdmr import HDMR
-from fasthdmr._forest.forest import Forest, check_codes
+from fasthdmr._forest.forest import Forest
+from fasthdmr._forest.levels import category_columns
 from fasthdmr._spans.basis import default_size, informative_rows
 from fasthdmr._support.numbers import as_floats, check_numbers
 from fasthdmr._support.threads import n_threads
@@ -272,6 +273,11 @@ def _marginal(
     forest = _forest_of(output)
     if forest is not None:
         check_numbers(X, "X")
+    if forest is not None and forest.takes_codes and (places := category_columns(X)):
+        raise ValueError(
+            f"The columns {[X.columns[j] for j in places]} are of dtype category, and the model takes codes. A grid "
+            "has values of X: pass codes as numbers, column.cat.codes of the levels that the model was trained with."
+        )
     fast = [u for u in sets if forest is not None and _is_fast(u, grid)]
     averages: dict[Columns, Floats] = {}
     if forest is not None and fast:
@@ -308,7 +314,6 @@ def _by_trees(
     grid: Mapping[int, NDArray[Any]],
     threads: int,
 ) -> list[Floats]:
-    check_codes(X, [forest])
     rows = check_rows(X, forest.n_features, feature_names=forest.feature_names, allow_nan=True, allow_inf=True)
     if not forest.allow_nan:
         missing = set(np.flatnonzero(np.isnan(rows).any(axis=0)))

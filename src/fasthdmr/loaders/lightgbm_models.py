@@ -48,5 +48,6 @@ def _read(booster: Any, classes: Any) -> Trees:
         is_margin=not objective.startswith(_IDENTITY) or "sqrt" in objective,
         float64=True,
         takes_codes="category_set" in arrays or bool(booster.pandas_categorical),
+        levels=tuple(map(tuple, booster.pandas_categorical)) if booster.pandas_categorical else None,
         replaced=replaced,
     )

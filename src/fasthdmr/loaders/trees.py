@@ -46,6 +46,8 @@ class Trees:
     set_offsets: NDArray[np.int64] | None = None  # (S + 1,), where the intervals of each set begin
     set_intervals: NDArray[np.float64] | None = None  # (number of intervals, 2): values from, to
     takes_codes: bool = False  # whether columns of categories hold codes of the library's own
+    levels: tuple[tuple[Any, ...], ...] | None = None  # of the columns of dtype category that it was trained with
+    refuses_unseen: bool = False  # whether other levels are an error, or else missing
     is_margin: bool = False  # whether the model predicts a function of the sum, and has no method for the sum itself
 
     @classmethod
@@ -72,6 +74,8 @@ class Trees:
             float64=bool(thresholds),
             replaced=replaced if len(replaced) else None,
             takes_codes=forest.takes_codes,
+            levels=forest.levels,
+            refuses_unseen=forest.refuses_unseen,
             **_sets_of(category_set, cuts),
         )
 
@@ -123,6 +127,8 @@ class Trees:
             output_names=self.output_names,
             is_classifier=self.is_classifier,
             takes_codes=self.takes_codes,
+            levels=self.levels,
+            refuses_unseen=self.refuses_unseen,
         )
 
     def _comparison(self) -> tuple[_core.Comparison | None, NDArray[np.int64] | None]:
@@ -274,8 +280,15 @@ def _end_to_end(
         set_offsets=members[0].set_offsets,
         set_intervals=members[0].set_intervals,
         takes_codes=any(m.takes_codes for m in members),
+        levels=_same_levels([m for m in members if m.takes_codes]),
+        refuses_unseen=any(m.refuses_unseen for m in members),
         is_margin=any(m.is_margin for m in members),
     )
+
+
+def _same_levels(members: Sequence[Trees]) -> tuple[tuple[Any, ...], ...] | None:
+    """Return the levels of categories; where models differ, frames with such columns are refused."""
+    return members[0].levels if len({m.levels for m in members}) == 1 else None
 
 
 def _numbers(member: Trees) -> NDArray[np.int64]:

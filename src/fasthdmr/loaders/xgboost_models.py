@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -78,8 +79,28 @@ def _read(booster: Any, *, rounds: int | None, missing: float, classes: Any) -> 
         is_classifier=objective.startswith(("binary:", "multi:")),
         is_margin=not objective.startswith(("reg:", "rank:")) or objective in _LOGIT + _LOG,
         takes_codes="category_set" in arrays or "c" in (booster.feature_types or []),
+        levels=_levels(model),
+        refuses_unseen=True,
         replaced=None if math.isnan(missing) else _missing(n_features, missing),
     )
+
+
+def _levels(model: dict[str, Any]) -> tuple[tuple[Any, ...], ...] | None:
+    """Return the levels of the columns that have some, which xgboost 3.1 and later write: numbers, or text in bytes.
+
+    None if they are not known. xgboost counts characters and writes bytes, so text is whole only where it is ASCII.
+    """
+    levels = []
+    for column in model.get("cats", {}).get("enc", []):
+        values = [int(value) for value in column["values"]]
+        if "offsets" not in column:
+            levels.append(tuple(column["values"]))
+        elif any(not 0 <= value < 128 for value in values):
+            return None
+        elif values:
+            text = bytes(values).decode("ascii")
+            levels.append(tuple(text[a:b] for a, b in pairwise(map(int, column["offsets"]))))
+    return tuple(levels) or None
 
 
 def _refuse_linear(name: str) -> None:

@@ -1,0 +1,69 @@
+"""Columns of dtype category as the codes that xgboost and LightGBM make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+
+class TakesLevels(Protocol):
+    """What is asked of a forest; its attributes are described there."""
+
+    @property
+    def takes_codes(self) -> bool: ...
+    @property
+    def levels(self) -> tuple[tuple[Any, ...], ...] | None: ...
+    @property
+    def refuses_unseen(self) -> bool: ...
+
+
+def category_columns(X: Any) -> list[int]:
+    """Return the places of the columns of dtype category of a data frame of pandas; none of anything else.
+
+    Examples
+    --------
+    >>> category_columns([[1.0]])
+    []
+    """
+    dtypes = X.dtypes if hasattr(X, "isetitem") else ()
+    return [j for j, dtype in enumerate(dtypes) if getattr(dtype, "name", None) == "category"]
+
+
+def recoded(X: Any, forests: Sequence[TakesLevels]) -> Any:
+    """Return X with codes in place of categories, by the levels of the models, where these take codes.
+
+    The values of such columns may be other numbers than their codes, so they are never read as they are.
+
+    Raises
+    ------
+    ValueError
+        If a model does not know the levels of the columns, if models have different ones, or for unseen levels.
+    """
+    takers = [forest for forest in forests if forest.takes_codes]
+    places = category_columns(X) if takers else []
+    if not places:
+        return X
+    levels = takers[0].levels
+    if any(forest.levels != levels for forest in takers):
+        raise ValueError("The models have different levels of categories. Decompose them one by one, or pass codes.")
+    if levels is None or len(levels) != len(places):
+        known = "none" if levels is None else len(levels)
+        raise ValueError(
+            f"The columns {[X.columns[j] for j in places]} are of dtype category, and the model knows the levels of "
+            f"{known} such columns. Pass the codes that it was trained with as numbers, NaN in place of missing values."
+        )
+    X = X.copy(deep=False)
+    for j, own in zip(places, levels, strict=True):
+        X.isetitem(j, _codes(X.iloc[:, j], own, refuse=any(forest.refuses_unseen for forest in takers)))
+    return X
+
+
+def _codes(column: Any, levels: Sequence[Any], *, refuse: bool) -> Any:
+    codes = column.cat.set_categories(list(levels)).cat.codes
+    unseen = column[(codes < 0) & column.notna()]
+    if refuse and len(unseen):
+        raise ValueError(
+            f"The column {column.name!r} holds categories that the model has not seen, such as {unseen.iloc[0]!r}, "
+            "which it refuses. Leave such rows out, or make them missing."
+        )
+    return codes.astype("float64").where(codes >= 0)

@@ -1,0 +1,111 @@
+"""Frames with columns of dtype category, which become codes by the levels of the training frame."""
+
+import pickle
+
+import numpy as np
+import pytest
+from boosters import library
+from sklearn.ensemble import VotingRegressor
+from tolerance import assert_close
+
+from fasthdmr import TreeHDMR, load_forest
+from fasthdmr.inspection import partial_dependence
+
+pd = pytest.importorskip("pandas")
+pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")
+
+RNG = np.random.default_rng(0)
+LEVELS = {"text": ["d", "a", "long", "c"], "numbers": [3, 5, 9, 11]}
+every_kind = pytest.mark.parametrize("kind", LEVELS)
+
+
+def xgboost_model():
+    xgb = library("xgboost")
+    if tuple(map(int, xgb.__version__.split(".")[:2])) < (3, 1):
+        pytest.skip("xgboost before 3.1 does not write the levels of categories")
+    return xgb.XGBRegressor(n_estimators=5, max_depth=3, enable_categorical=True, n_jobs=1)
+
+
+def lightgbm_model():
+    options = {"min_data_per_group": 1, "cat_smooth": 0.1, "min_child_samples": 3, "verbose": -1, "n_jobs": 1}
+    return library("lightgbm").LGBMRegressor(n_estimators=5, **options)
+
+
+MODELS = {"xgboost": xgboost_model, "LightGBM": lightgbm_model}
+every_library = pytest.mark.parametrize("name", MODELS)
+
+
+def frame_of(kind, n=200):
+    levels = LEVELS[kind]
+    column = pd.Categorical(RNG.choice([*levels, None], n), categories=levels)
+    return pd.DataFrame({"number": RNG.normal(size=n), "level": column})
+
+
+def fitted(name, kind):
+    frame = frame_of(kind)
+    codes = frame["level"].cat.codes.to_numpy()
+    return MODELS[name]().fit(frame, np.sin(4 * codes) * (1 + frame["number"])), frame
+
+
+@every_library
+@every_kind
+def test_levels_are_known_by_name(name, kind):
+    model, frame = fitted(name, kind)
+    forest = load_forest(model)
+    turned = frame.assign(level=frame["level"].cat.set_categories(LEVELS[kind][::-1]))
+    codes = frame.assign(level=frame["level"].cat.codes.where(frame["level"].notna()))
+    for rows in (frame, turned, codes):
+        assert_close(forest.predict(rows), model.predict(frame), rtol=1e-5, reason="xgboost adds up in float32")
+        assert np.array_equal(forest.predict(rows), forest.predict(codes))
+    assert list(turned["level"].cat.categories) == LEVELS[kind][::-1]  # as it was
+    twin = pickle.loads(pickle.dumps(forest))
+    assert np.array_equal(twin.predict(turned), forest.predict(codes))
+
+
+@every_library
+def test_levels_that_were_not_seen(name):
+    model, frame = fitted(name, "text")
+    strange = frame.assign(level=pd.Categorical(["a", "z"] * 100))
+    if name == "LightGBM":
+        assert_close(load_forest(model).predict(strange), model.predict(strange))
+    else:
+        with pytest.raises(ValueError, match=r"'level' holds categories that the model has not seen, such as 'z'"):
+            load_forest(model).predict(strange)
+
+
+@every_library
+@pytest.mark.parametrize("measure", ["empirical", "product"])
+def test_tree_hdmr(name, measure):
+    model, frame = fitted(name, "text")
+    codes = frame.assign(level=frame["level"].cat.codes.where(frame["level"].notna()))
+    fit = TreeHDMR(model, measure=measure).fit(frame)
+    assert np.array_equal(fit.evaluate(frame), TreeHDMR(model, measure=measure).fit(codes).evaluate(codes))
+    assert_close(fit.predict(frame) + fit.residual(frame), load_forest(model).predict(frame), rtol=1e-9)
+
+
+@every_library
+def test_what_is_refused(name):
+    model, frame = fitted(name, "numbers")
+    two = frame.assign(number=pd.Categorical([1, 2] * 100))
+    with pytest.raises(ValueError, match=r"\['number', 'level'\] are of dtype category.*levels of 1 such columns"):
+        load_forest(model).predict(two)
+    with pytest.raises(ValueError, match=r"\['level'\] are of dtype category.*codes as numbers"):
+        partial_dependence(model, frame, ["number"])
+
+
+def test_text_that_xgboost_cuts():
+    model, frame = fitted("xgboost", "text")
+    frame = frame.assign(level=frame["level"].cat.rename_categories(["é", "a", "ü", "c"]))
+    model.fit(frame, frame["number"])
+    with pytest.raises(ValueError, match="levels of none such columns"):
+        load_forest(model).predict(frame)
+
+
+def test_models_of_several_levels():
+    models = [fitted("LightGBM", kind)[0] for kind in LEVELS]
+    with pytest.raises(ValueError, match="different levels"):
+        TreeHDMR(models, combine="sum").fit(frame_of("text"))
+    frame = frame_of("text")
+    voting = VotingRegressor([("a", lightgbm_model()), ("b", lightgbm_model().set_params(num_leaves=3))])
+    y = np.sin(4 * frame["level"].cat.codes.to_numpy())
+    assert_close(load_forest(voting.fit(frame, y)).predict(frame), voting.predict(frame))
