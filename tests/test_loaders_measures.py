@@ -136,12 +136,18 @@ def test_a_value_that_is_missing_to_the_model_is_no_point_of_a_grid():
 
 
 @pytest.mark.parametrize("measure", ["empirical", "product"])
-@pytest.mark.parametrize("name", ["HistGradientBoosting", "LightGBM", "xgboost"])
+@pytest.mark.parametrize("name", ["HistGradientBoosting", "LightGBM", "xgboost", *OF_CATEGORIES])
 def test_models_that_compare_differently_together(name, measure):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(80, 3))
     y = rows[:, 0] * rows[:, 1]
-    models = [MODELS[name]().fit(rows, y), RandomForestRegressor(3, max_depth=3, random_state=0).fit(rows, y)]
+    if name in OF_CATEGORIES:
+        rows[:, 2] = rng.integers(0, 5, size=80)
+        y += rows[:, 2] % 2
+        model = of_categories(name.removesuffix(" of categories"), rows, y)
+    else:
+        model = MODELS[name]().fit(rows, y)
+    models = [model, RandomForestRegressor(3, max_depth=3, random_state=0).fit(rows, y)]
     fit = TreeHDMR(models, combine="sum", order=None, smooth=False, measure=measure).fit(rows)
     total = sum(load_forest(model).predict(rows) for model in models)
     assert_close(fit.predict(rows) + fit.residual(rows), total, rtol=1e-9)
