@@ -80,6 +80,10 @@ def test_tree_hdmr(name, measure):
     codes = frame.assign(level=frame["level"].cat.codes.where(frame["level"].notna()))
     fit = TreeHDMR(model, measure=measure).fit(frame)
     assert np.array_equal(fit.evaluate(frame), TreeHDMR(model, measure=measure).fit(codes).evaluate(codes))
+    explained = fit.explain(frame.iloc[[0]])
+    assert_close(explained.output, load_forest(model).predict(frame)[0])
+    with pytest.raises(ValueError, match="Values are of dtype category"):
+        fit.component("level")(frame)
     assert_close(fit.predict(frame) + fit.residual(frame), load_forest(model).predict(frame), rtol=1e-9)
 
 

@@ -16,7 +16,7 @@ from fasthdmr._dictionaries.models import allows_nan, is_scored
 from fasthdmr._dictionaries.tree_columns import Sorting, TreeDictionary
 from fasthdmr._estimators.base import BaseHDMR
 from fasthdmr._estimators.members import as_members, fit_members, is_fitted, load_members, variable_names
-from fasthdmr._forest.levels import category_columns, recoded
+from fasthdmr._forest.levels import recoded
 from fasthdmr._measures.product import TreesUnderProductMeasure
 from fasthdmr._solve.combination import Combination, Ridge, Sum
 from fasthdmr._solve.hierarchy import Solution
@@ -29,7 +29,7 @@ from fasthdmr._spans.planning import SpanOptions
 from fasthdmr._support.sample import Sample
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
-from fasthdmr._support.validation import suggests_parameters
+from fasthdmr._support.validation import category_columns, suggests_parameters
 from fasthdmr._support.weights import check_weights
 from fasthdmr.loaders import load_forest
 
@@ -238,8 +238,8 @@ class TreeHDMR(BaseHDMR):
                 self._assemble(problem, dictionary, solutions)
         return self
 
-    def _rows(self, X: Any) -> NDArray[Any]:
-        return super()._rows(recoded(X, getattr(self, "forests_", [])))
+    def _in_numbers(self, X: Any) -> Any:
+        return recoded(X, getattr(self, "forests_", []))
 
     def _check_parameters(self) -> tuple[list[Any], Combination]:
         """Check what does not depend on data; return the models, and how they are combined."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from fasthdmr._support.validation import category_columns
+
 
 class TakesLevels(Protocol):
     """What is asked of a forest; its attributes are described there."""
@@ -15,18 +17,6 @@ class TakesLevels(Protocol):
     def levels(self) -> tuple[tuple[Any, ...], ...] | None: ...
     @property
     def refuses_unseen(self) -> bool: ...
-
-
-def category_columns(X: Any) -> list[int]:
-    """Return the places of the columns of dtype category of a data frame of pandas; none of anything else.
-
-    Examples
-    --------
-    >>> category_columns([[1.0]])
-    []
-    """
-    dtypes = X.dtypes if hasattr(X, "isetitem") else ()
-    return [j for j, dtype in enumerate(dtypes) if getattr(dtype, "name", None) == "category"]
 
 
 def recoded(X: Any, forests: Sequence[TakesLevels]) -> Any:

@@ -216,6 +216,18 @@ def _goes_by_position(names: Sequence[str], expected: Sequence[str]) -> bool:
     return all(map(_UNNAMED.fullmatch, expected)) and not any(map(_UNNAMED.fullmatch, names))
 
 
+def category_columns(X: Any) -> list[int]:
+    """Return the places of the columns of dtype category of a data frame of pandas; none of anything else.
+
+    Examples
+    --------
+    >>> category_columns([[1.0]])
+    []
+    """
+    dtypes = X.dtypes if hasattr(X, "isetitem") else ()
+    return [j for j, dtype in enumerate(dtypes) if getattr(dtype, "name", None) == "category"]
+
+
 def take_columns(values: Any, names: Sequence[str], owner: str) -> NDArray[np.float64]:
     """Return values of some variables as float64, the columns of a data frame in the order of their names.
 
@@ -231,8 +243,10 @@ def take_columns(values: Any, names: Sequence[str], owner: str) -> NDArray[np.fl
     Raises
     ------
     ValueError, TypeError
-        If a frame has other columns, or they do not hold numbers.
+        If a frame has other columns, or they do not hold numbers but categories or other things.
     """
+    if category_columns(values) or getattr(getattr(values, "dtype", None), "name", None) == "category":
+        raise ValueError("Values are of dtype category. Pass the numbers that the model takes: values or codes.")
     columns = as_floats(values, "values")
     given = column_names(values)
     if columns.ndim == 1 and isinstance(name := getattr(values, "name", None), str) and name:

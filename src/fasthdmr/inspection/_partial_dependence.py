@@ -16,12 +16,11 @@ from fasthdmr import _core
 from fasthdmr._dictionaries.black_box import OUTPUTS, Output
 from fasthdmr._estimators.hdmr import HDMR
 from fasthdmr._forest.forest import Forest
-from fasthdmr._forest.levels import category_columns
 from fasthdmr._spans.basis import default_size, informative_rows
 from fasthdmr._support.numbers import as_floats, check_numbers
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
-from fasthdmr._support.validation import check_rows
+from fasthdmr._support.validation import category_columns, check_rows
 from fasthdmr._support.weights import check_weights
 from fasthdmr.inspection._brute import brute_average
 from fasthdmr.inspection._grid import GridOptions, as_table
