@@ -29,7 +29,7 @@ KINDS = ("Sa", "Sb", "S", "ST", "R")
 HEADER = ["problem", "", "all rows", "mean", "se", "sd", "se/sd", "coverage", "+-", ""]
 SUMMARY = ["index", "number", "mean coverage", "least", "se/sd in range", ""]
 NOTES = """\
-all rows: the mean over {whole} samples of {many:,} rows, all defaults. mean, sd: over the samples of {rows:,} rows. se: the
+all rows: the mean over {whole} samples of {many:,} rows, all defaults. mean, sd: over samples of {rows:,} rows. se: the
 mean of conf/1.96 or of standard_error. coverage: the share of samples whose interval holds the value of all rows; +-:
 its Monte Carlo error. small: an index below {large}, whose chance of being off is not symmetric: Sa is biased upwards.
 Of the others of a kind, coverage has to be {low} to {high} on average and nowhere below {least}, and se/sd {from_} to
