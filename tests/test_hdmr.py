@@ -66,7 +66,7 @@ def test_data_is_decomposed_by_a_glass_box_regressor():
     assert_close(glass.sensitivity_.variance, (y + noise).var(), 1e-9)
     assert 0 < glass.residual_ < 0.1
     for method in (glass.residual, glass.fidelity):
-        with pytest.raises(ValueError, match="There is no black box"):
+        with pytest.raises(ValueError, match="no model to evaluate at new rows"):
             method(X)
     with pytest.raises(ValueError, match="requires y to be passed"):
         HDMR().fit(X)

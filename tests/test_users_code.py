@@ -197,7 +197,7 @@ def test_what_is_fitted_to_labels_as_numbers_is_compared_with_them():
 def test_models_without_scores_have_no_output():
     clusters = KMeans(3, random_state=0).fit(X)
     votes = VotingClassifier([("a", LogisticRegression()), ("b", SVC())]).fit(X, LABELS)
-    for model, why in ((clusters, "a clusterer: .*numbers of clusters"), (votes, "a classifier: .*gives labels")):
+    for model, why in ((clusters, "a clusterer: .*cluster numbers"), (votes, "a classifier: .*returns labels")):
         for call in (
             lambda model=model: inspection.partial_dependence(model, X, 0),
             lambda model=model: inspection.pd_sensitivity(model, X),

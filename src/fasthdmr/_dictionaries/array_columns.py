@@ -1,4 +1,4 @@
-"""Columns that the caller computes."""
+"""Feature columns that the caller computes, as for `fasthdmr.decompose`."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from fasthdmr._support.validation import check_names
 
 
 class ArrayDictionary(OwnSpans):
-    """Columns that the caller computes: an (N, b) matrix in the caller's order.
+    """Feature columns that the caller computes: an (N, b) matrix in the caller's order.
 
     Parameters
     ----------
-    subspaces : sequence of tuple of int
-        One a column.
+    subspaces : sequence of tuple of int, length b
+        The subspace of each column.
     column_names : tuple of str or None
-        What the columns are called; frames of them must have these names.
+        The names of the columns. Data frames that are passed later must have the same names.
     """
 
     takes_columns = True
@@ -40,11 +40,11 @@ class ArrayDictionary(OwnSpans):
         self._labels = Labels(distinct, column_subspace)
 
     def labels(self, output: int = 0) -> Labels:
-        """Return the labels of the columns, which all functions share."""
+        """Return the labels of the columns; they are the same for all outputs."""
         return self._labels
 
     def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
-        """Return (1, columns in their order) times weights, (N, C)."""
+        """Return the product of (1, B), B sorted by subspace, and the weights, (N, C)."""
         columns = self._columns(rows)
         result = np.empty((len(columns), weights.shape[1]))
         for part in steps(len(columns), float(weights.nnz + weights.shape[0])):
@@ -53,7 +53,7 @@ class ArrayDictionary(OwnSpans):
         return result
 
     def embed(self, subspace: Subspace, values: Any) -> Floats:
-        """Return the values, which are columns of the dictionary already."""
+        """Return the values: they are columns of the dictionary already."""
         return self._columns(values)
 
     def _columns(self, values: Any) -> Floats:

@@ -1,4 +1,4 @@
-"""Black boxes that are known by their values: fitted models, functions, data."""
+"""Black boxes of which only values are known: fitted models, functions and data."""
 
 from __future__ import annotations
 
@@ -19,45 +19,46 @@ from fasthdmr._support.subspaces import embed
 from fasthdmr._support.typing import Floats
 
 OUTPUTS = ("decision_function", "predict_proba", "predict")
-"""The methods whose values are a model's output: the first that it has."""
+"""The methods that give a model's output. The first one that the model has is used."""
 
 
 _NO_OUTPUT = {
-    "clusterer": "its predict gives numbers of clusters, whose averages mean nothing. Pass a function of X, such as a "
-    "column of model.transform: the distance to a centre",
-    "classifier": "it has neither decision_function nor predict_proba, and its predict gives labels, whose averages "
-    "mean nothing. Pass a function of X that returns a score",
+    "clusterer": "its predict returns cluster numbers, and an average of cluster numbers has no meaning. Pass a "
+    "function of X, such as a column of model.transform: the distance to a centre",
+    "classifier": "it has neither decision_function nor predict_proba, and its predict returns labels, of which an "
+    "average has no meaning. Pass a function of X that returns a score",
 }
 
 
 class Output:
-    """The raw output of a fitted model or function, as numbers.
+    """The numerical output of a fitted model or of a function.
 
     Parameters
     ----------
     model : fitted estimator or callable
     methods : sequence of str
-        The names of methods that give the output, the first that the model has; a model without any is called.
+        The names of methods that give the output. The first one that the model has is used. A model without any of
+        them is called itself.
 
     Attributes
     ----------
     method : str
-        The method that is used, "" for a function.
+        The name of the method that is used; "" for a function.
 
     Raises
     ------
     TypeError
-        If it is neither.
+        If the model is neither an estimator nor callable.
     ValueError
         If its output is labels.
     sklearn.exceptions.NotFittedError
-        If it is an estimator that is not fitted.
+        If the model is an estimator that is not fitted.
 
     Notes
     -----
-    Functions, and models with steps of the kind of ``StandardScaler(copy=False)``, may write into what they are given.
-    They get a copy at each call. A view that cannot be written to would not do: such functions would fail, and so would
-    compiled ones that ask for a writable buffer, though they never write.
+    The model gets a copy of X at each call, because functions, and models with steps such as
+    ``StandardScaler(copy=False)``, may write into their argument. A read-only view is no substitute: such functions
+    would fail, and so would compiled functions that ask for a writable buffer without writing to it.
     """
 
     def __init__(self, model: Any, methods: Sequence[str] = OUTPUTS) -> None:
@@ -76,12 +77,12 @@ class Output:
             )
 
     def __call__(self, X: Any) -> Floats:
-        """Return (N,) or (N, K)."""
+        """Return the output at the rows of X, (N,) or (N, K)."""
         function = getattr(self.model, self.method) if self.method else self.model
         found = function(self._as_fitted(X))
         check_numbers(found, "the model's output", remedy="Pass a function of X that returns numbers.")
-        with np.errstate(invalid="ignore"):  # the check for finite values adds them up, which may overflow
-            # A copy: a function may return the same array at each call, with other values.
+        with np.errstate(invalid="ignore"):  # check_array tests the sum for NaN, and a sum may overflow
+            # A copy, since a function may reuse the returned array for its next call.
             values = check_array(found, ensure_2d=False, dtype=np.float64, copy=True, input_name="the model's output")
         if values.shape[0] != len(X) or values.ndim > 2:
             raise ValueError(
@@ -94,7 +95,7 @@ class Output:
         return result
 
     def _as_fitted(self, X: Any) -> Any:
-        """Return a copy of the rows, with their names where the model was fitted with names and pandas is there."""
+        """Return a copy of the rows, as a data frame if the model was fitted with names and pandas is installed."""
         if hasattr(X, "clone"):
             return X.clone()
         if not isinstance(X, np.ndarray):
@@ -105,12 +106,12 @@ class Output:
 
 
 class FunctionDictionary(Dictionary):
-    """The one column of a black box that is known by its values only.
+    """A dictionary of one column: a black box f of which only values are known.
 
     Parameters
     ----------
     output : Output or None
-        None: the black box is data, and has no values at new rows.
+        None if the black box is data y, which has no values at new rows.
     n_features : int
     """
 
@@ -119,13 +120,16 @@ class FunctionDictionary(Dictionary):
         self.n_features = n_features
 
     def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
-        """Return (1, f) at the rows times weights, (N, C)."""
+        """Return the product of the columns (1, f) at the rows and the weights, (N, C)."""
         if self.output is None:
-            raise ValueError("There is no black box: it is y itself. Compare y with predict(X), or use score(X, y).")
+            raise ValueError(
+                "The decomposition was fitted to data y, so there is no model to evaluate at new rows. Compare y with "
+                "predict(X), or use score(X, y)."
+            )
         values = self.output(rows).reshape(len(rows), -1)[:, output]
         result: Floats = np.column_stack([np.ones(len(rows)), values]) @ weights
         return result
 
     def embed(self, subspace: Sequence[int], values: Floats) -> Floats:
-        """Return rows with the given values; the other variables, on which nothing depends, are 0."""
+        """Return rows with the given values of the variables in `subspace`; the other variables are set to 0."""
         return embed(subspace, values, self.n_features)

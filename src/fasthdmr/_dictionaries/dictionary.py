@@ -1,4 +1,4 @@
-"""Dictionaries: feature columns, each labelled with its subspace, and what crosses into C++ about them."""
+"""Dictionaries: sets of feature columns, each labelled with the subspace of variables that it depends on."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from fasthdmr._support.typing import Floats, Integers
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """The subspaces of one output's dictionary, and which of them each column belongs to.
+    """The subspaces of one output's dictionary, and the subspace of each column.
 
     Attributes
     ----------
     subspaces : list of tuple of int
-        Sorted by order, then lexicographically; the constant is none of them.
+        Sorted by order, then lexicographically, without the empty subspace.
     column_subspace : ndarray of shape (b,), int64
-        Index into `subspaces`, rising.
+        For each column, its index into `subspaces`; never decreasing.
     """
 
     subspaces: list[Subspace]
@@ -32,14 +32,14 @@ class Labels:
 
 
 class Dictionary(ABC):
-    """Columns (1, B): what a decomposition needs in order to be evaluated at new rows.
+    """The columns (1, B), which can be evaluated at new rows. Components are linear combinations of them.
 
     Attributes
     ----------
     basis : Basis or None
-        The spans of splines or bins that components are made of; None: there are none.
+        The spline or bin spans of the components; None if components are combinations of other columns.
     takes_columns : bool
-        Whether components take the columns themselves in place of values of variables.
+        Whether the argument of a component is the matrix of columns instead of the values of its variables.
     """
 
     basis: Any = None
@@ -47,25 +47,25 @@ class Dictionary(ABC):
 
     @abstractmethod
     def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
-        """Return (N, C): columns (1, B) at the rows times weights (1 + b, C)."""
+        """Return the product of the columns (1, B) at the rows and the weights (1 + b, C), shape (N, C)."""
 
     @abstractmethod
     def embed(self, subspace: Subspace, values: Floats) -> Floats:
-        """Return rows that have the given values of the variables of a subspace."""
+        """Return rows with the given values of the variables in `subspace`."""
 
     def changes(
         self, rows: NDArray[Any], output: int, weights: csc_array, subspaces: Sequence[Subspace]
     ) -> Iterable[tuple[int, Integers, Floats]]:
-        """Yield what has to be added to components far from the fitted rows: number, rows, (M,), and change, (M,).
+        """Yield corrections of components where they extrapolate: component number, rows (M,), correction (M,).
 
-        Components are given by their weights, (1 + b, C), and subspaces.
+        A component is given by its column of `weights`, (1 + b, C), and its subspace.
         """
         return ()
 
     def columns_of(self, rows: NDArray[Any], components: Sequence[tuple[int, csc_array]]) -> Floats:
-        """Return the columns that components are made of, (N, m), but for those that only the black box is made of.
+        """Return the columns with non-zero weight in components, (N, m), without those of the black box only.
 
-        Components are given by their outputs and weights, (1 + b, 1); all outputs have the same columns.
+        A component is given by its output and its weights, (1 + b, 1). All outputs have the same columns.
         """
         return self._own_columns(rows, components[:1])
 
@@ -79,16 +79,16 @@ class Dictionary(ABC):
         return np.hstack(blocks)
 
     def _first(self, output: int) -> int:
-        """Return the first column that components are made of."""
+        """Return the number of the first column that belongs to components."""
         return 1
 
     def _unit(self, output: int) -> float:
-        """Return the power of two that columns are divided by."""
+        """Return the power of two by which columns are divided to avoid overflow."""
         return 1.0
 
 
 class OwnSpans(Dictionary):
-    """Columns that are the spans of their subspaces themselves."""
+    """A dictionary whose columns themselves span the function spaces of their subspaces."""
 
     @abstractmethod
     def labels(self, output: int = 0) -> Labels:
@@ -101,21 +101,21 @@ class OwnSpans(Dictionary):
 
 
 class Columns(Protocol):
-    """Columns in C++ that are functions of the rows."""
+    """Columns that are evaluated in C++."""
 
     def evaluate(self, x: NDArray[Any], begin: Integers, column: Integers, weight: Floats, n_threads: int) -> Floats:
-        """Return sparse columns of weights over (1, columns) at the rows."""
+        """Return the product of (1, columns) at the rows and sparse weights, given as a CSC matrix."""
         ...
 
 
 class ExtendedDictionary(Dictionary):
-    """The columns that a black box is made of, and behind them others that its components are made of.
+    """The columns of a black box, followed by the columns of its components.
 
     Parameters
     ----------
     given : Dictionary
     n_given : sequence of int
-        The number of given columns, for each output.
+        For each output, the number of columns of the black box.
     """
 
     def __init__(self, given: Dictionary, n_given: Sequence[int]) -> None:
@@ -124,10 +124,10 @@ class ExtendedDictionary(Dictionary):
 
     @abstractmethod
     def added(self, output: int) -> Columns:
-        """Return the columns behind the given ones."""
+        """Return the columns of the components."""
 
     def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
-        """Return the columns (1, given, added) at the rows times weights, (N, C)."""
+        """Return the product of the columns (1, given, added) at the rows and the weights, (N, C)."""
         b = self.n_given[output]
         rows_first = weights.tocsr()
         own, added = rows_first[: b + 1].tocsc(), rows_first[b + 1 :].tocsc()
@@ -146,7 +146,7 @@ class ExtendedDictionary(Dictionary):
         return values
 
     def embed(self, subspace: Subspace, values: Floats) -> Floats:
-        """Return rows that have the given values of the variables of a subspace."""
+        """Return rows with the given values of the variables in `subspace`."""
         return self.given.embed(subspace, values)
 
     def _first(self, output: int) -> int:

@@ -1,4 +1,4 @@
-"""What a model says of itself: what kind it is, and what it accepts."""
+"""Properties that a model declares: its kind, its feature names, and whether it accepts missing values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fasthdmr._forest.forest import Forest
 
 
 def kind_of_model(model: Any) -> str | None:
-    """Return "regressor", "classifier", "clusterer", "outlier_detector" and so on, None of what does not say.
+    """Return the estimator type, such as "regressor" or "classifier"; None if the model does not declare one.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def kind_of_model(model: Any) -> str | None:
 
 
 def is_scored(model: Any) -> bool:
-    """Return whether a model is fitted to labels, while its output is a score or a probability.
+    """Return whether a model's output is a score or a probability, while its target is labels.
 
     Examples
     --------
@@ -46,5 +46,5 @@ def allows_nan(model: Any) -> bool:
 
 
 def names_of(model: Any) -> Any:
-    """Return the names of the variables that a model was fitted to, None where it has none."""
+    """Return the feature names that a model was fitted with, or None."""
     return model.feature_names if isinstance(model, Forest) else getattr(model, "feature_names_in_", None)

@@ -1,4 +1,4 @@
-"""The columns that forests make: one a forest and subspace (spec 4)."""
+"""The feature columns of tree ensembles: one for each ensemble and subspace (spec 4)."""
 
 from __future__ import annotations
 
@@ -18,26 +18,28 @@ from fasthdmr._support.subspaces import Subspace, embed
 from fasthdmr._support.typing import Floats
 
 Sorting = Literal["tree", "node", "hybrid"]
-"""How a forest's trees are sorted into subspaces (spec 4)."""
+"""How trees are assigned to subspaces: whole, node by node, or both by number of variables (spec 4)."""
 
 
 class TreeDictionary(OwnSpans):
-    """One or several forests, sorted into subspaces: one column a forest and subspace (spec 4).
+    """The columns of one or several tree ensembles: one for each ensemble and subspace (spec 4).
 
     Parameters
     ----------
     forests : sequence of Forest
         With the same numbers of features and outputs.
     by : {"tree", "node", "hybrid"}
-        Whether whole trees are sorted, or their nodes, or trees of at most two variables whole and others by node; what
-        belongs to no variable is not a column.
+        "tree" assigns every tree to the subspace of all its variables. "node" assigns every node to the subspace of the
+        variables on its path. "hybrid" assigns trees of at most two variables whole, and the others by node. Terms
+        without variables are constants, not columns.
     n_threads : int
-        For laying the columns out.
+        The number of threads that prepare the columns.
 
     Attributes
     ----------
     reach : ndarray of shape (K,)
-        What the leaves of an output add up to at most, in absolute value; infinite where one is no number.
+        A bound of the absolute value of each output: the sum over trees of the largest leaf. Infinite if a leaf is not
+        finite.
     """
 
     def __init__(self, forests: Sequence[Forest], by: Sorting = "tree", *, n_threads: int = 1) -> None:
@@ -50,7 +52,7 @@ class TreeDictionary(OwnSpans):
 
     @cached_property
     def columns(self) -> list[_core.TreeColumns]:
-        """The C++ columns of each output; they are not pickled but made again."""
+        """The C++ columns of each output; they are not pickled but constructed again."""
         return [_core.TreeColumns(self._parts(output), self.n_threads) for output in range(self.n_outputs)]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -62,12 +64,12 @@ class TreeDictionary(OwnSpans):
         return Labels(columns.subspaces, columns.column_subspace)
 
     def check_reach(self, output: int, constant: float, coef: float) -> None:
-        """Refuse a constant plus `coef` times the trees where they cannot be added up.
+        """Refuse an output, a constant plus `coef` times the trees, that may overflow.
 
         Raises
         ------
         ValueError
-            With the output and what to do.
+            If the bound of the output exceeds the largest accepted number. The message states the remedy.
         """
         largest = abs(constant) + coef * self.reach[output]
         if not largest <= LARGEST:
@@ -78,7 +80,7 @@ class TreeDictionary(OwnSpans):
             )
 
     def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
-        """Return the columns (1, B) at the rows times weights, (N, C), without forming B."""
+        """Return the product of the columns (1, B) at the rows and the weights, (N, C), without forming B."""
         return self.columns[output].evaluate(
             rows,
             begin=weights.indptr.astype(np.int64),
@@ -88,11 +90,11 @@ class TreeDictionary(OwnSpans):
         )
 
     def embed(self, subspace: Subspace, values: Floats) -> Floats:
-        """Return rows with the given values; the other variables, on which nothing depends, are 0."""
+        """Return rows with the given values of the variables in `subspace`; the other variables are set to 0."""
         return embed(subspace, values, self.n_features)
 
     def columns_of(self, rows: NDArray[Any], components: Sequence[tuple[int, csc_array]]) -> Floats:
-        """Return the columns of components, (N, m): every output has its own."""
+        """Return the columns with non-zero weight in components, (N, m). Every output has columns of its own."""
         return self._own_columns(rows, components)
 
     def _parts(self, output: int) -> list[tuple[_core.Forest, int, str, str]]:

@@ -1,4 +1,4 @@
-"""The outputs of tree ensembles: a constant, and tree columns times coefficients."""
+"""The outputs of tree ensembles, as linear combinations of tree columns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fasthdmr._support.typing import Floats
 
 @dataclass(frozen=True, eq=False)
 class TreeOutput:
-    """One output as tree columns: constant + columns times coef.
+    """One output of tree ensembles: constant + columns @ coef.
 
     Attributes
     ----------
@@ -24,11 +24,11 @@ class TreeOutput:
     constant : float
     coef : ndarray of shape (b,)
     scale : float
-        A power of two that the output is divided by for its moments.
+        A power of two. The output is divided by it before second moments are formed, so that they do not overflow.
     beta : ndarray or None
-        The coefficients to report, where they are others: those of whole trees that have them in their leaves.
+        The regression coefficients to report, if they are already multiplied into the leaves and `coef` is 1.
     alpha : float or None
-        The penalty of the ridge regression that the coefficients are from; None: there was none.
+        The penalty of the ridge regression that gave the coefficients; None if there was no regression.
     """
 
     columns: _core.TreeColumns
@@ -40,7 +40,7 @@ class TreeOutput:
 
     @property
     def subspaces(self) -> list[Subspace]:
-        """The subspace of every column."""
+        """The subspace of each column."""
         names = self.columns.subspaces
         return [names[s] for s in self.columns.column_subspace]
 
@@ -56,16 +56,17 @@ class TreeOutput:
 def weighted_trees(
     trees: TreeDictionary, outputs: Sequence[TreeOutput], by: Sorting
 ) -> tuple[TreeDictionary, list[TreeOutput]]:
-    """Return trees that have their coefficients in their leaves, sorted anew.
+    """Multiply regression coefficients into the leaves, and assign the new trees to subspaces.
 
-    Coefficients belong to whole trees; with them in the leaves, trees can be sorted by node.
+    A coefficient belongs to a whole tree. Once it is in the leaves, the nodes of the tree may go to different
+    subspaces.
 
     Parameters
     ----------
     trees : TreeDictionary
-        Sorted by tree.
+        Assigned to subspaces by tree.
     outputs : sequence of TreeOutput
-        Of these trees.
+        The outputs of these trees.
     by : {"tree", "node", "hybrid"}
 
     Returns

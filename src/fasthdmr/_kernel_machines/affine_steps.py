@@ -1,4 +1,8 @@
-"""Pipelines whose steps shift, scale and select columns: affine maps of single variables."""
+"""Preprocessing steps of pipelines as affine maps.
+
+A kernel machine in a pipeline is a function of the variables of X only if every step before it maps single variables:
+it may shift, scale and select columns. Such steps compose to one affine map.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ from fasthdmr._support.typing import Floats
 
 @dataclass(frozen=True, eq=False)
 class Affine:
-    """The map of x to t with t_j = scale_j x_{columns_j} + shift_j.
+    """An affine map x -> t of single variables, t_j = scale_j x_{columns_j} + shift_j.
 
     Attributes
     ----------
@@ -38,28 +42,28 @@ class Affine:
 
     @classmethod
     def identity(cls, n: int) -> Self:
-        """Return the map of n variables to themselves."""
+        """Return the identity map of n variables."""
         return cls(np.arange(n), np.ones(n), np.zeros(n))
 
     def __call__(self, X: Floats) -> Floats:
-        """Return t of every row, (N, m)."""
+        """Return t(x) for each row x of X, (N, m)."""
         result: Floats = X[:, self.columns] * self.scale + self.shift
         return result
 
     def after(self, first: Affine) -> Affine:
-        """Return the map that does `first`, and then this one."""
+        """Return the composition of the two maps: `first` is applied first, then this one."""
         at = self.columns
         return Affine(first.columns[at], self.scale * first.scale[at], self.scale * first.shift[at] + self.shift)
 
     def gradient(self, points: Floats, n: int) -> Floats:
-        """Return what t·points is in x but for the constant: coefficients of n variables, (S, n)."""
+        """Return the gradients of x -> t(x)·p for each point p, (S, n)."""
         result = np.zeros((n, len(points)))
         np.add.at(result, self.columns, (points * self.scale).T)
         return result.T
 
 
 def read_steps(steps: list[Any]) -> Affine | None:
-    """Return what transformers do one after the other; None if there are none."""
+    """Return the composition of fitted transformers; None if the list has no transformer."""
     result: Affine | None = None
     for step in steps:
         if step is not None and not isinstance(step, str):
@@ -69,12 +73,12 @@ def read_steps(steps: list[Any]) -> Affine | None:
 
 
 def read_transformer(step: Any) -> Affine:
-    """Return what a fitted transformer does.
+    """Return a fitted transformer as an affine map.
 
     Raises
     ------
     ValueError
-        If it does anything else than to shift, scale and select single columns.
+        If the transformer does more than shift, scale and select single columns.
     """
     if isinstance(step, Pipeline):
         result = read_steps([part for _, part in step.steps])
@@ -95,7 +99,7 @@ def read_transformer(step: Any) -> Affine:
         n = step.n_features_in_
         return Affine(np.arange(n), np.broadcast_to(scale, n), np.broadcast_to(shift, n))
     raise ValueError(
-        f"The step {step!r} of the pipeline is not read: it has to shift, scale or select single columns "
+        f"The step {step!r} of the pipeline is not supported: a step must shift, scale or select single columns "
         "(StandardScaler, MinMaxScaler, MaxAbsScaler and RobustScaler without clipping, ColumnTransformer, selectors), "
         "or components would not be functions of the variables of X. Decompose the last step on the transformed rows "
         "(pipe[-1] on pipe[:-1].transform(X)), or the whole pipeline with fasthdmr.HDMR(pipe)."
@@ -121,7 +125,7 @@ _SCALERS: dict[type, Any] = {
 
 
 def _read_column_transformer(step: ColumnTransformer) -> Affine:
-    """Return the parts side by side, each of its own columns."""
+    """Return the maps of all parts in one, each at the output columns of its part."""
     width = max(piece.stop for piece in step.output_indices_.values())
     result = Affine(np.zeros(width, dtype=np.int64), np.zeros(width), np.zeros(width))
     for name, transformer, _ in step.transformers_:

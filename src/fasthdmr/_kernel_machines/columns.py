@@ -1,4 +1,8 @@
-"""The feature columns that kernels are made of: monomials, waves, and products of univariate polynomials."""
+"""Finite feature maps of kernels: monomials, cosines and sines, and products of univariate polynomials.
+
+A kernel with b features is K(x, x') = sum_j B_j(x) c_j(x'). So a kernel machine is a linear combination of the feature
+columns B_j, and its decomposition is the one of a function in a known basis (spec 6).
+"""
 
 from __future__ import annotations
 
@@ -25,13 +29,13 @@ from fasthdmr._support.typing import Floats, Integers
 from fasthdmr.kernels import AnovaKernel, FourierKernel
 
 MAX_COLUMNS = 6_000
-"""What the triangle, b² numbers, and the work on it, b³, have room for."""
-_ROWS = 8_192
-_SPARSE = 1 / 16
+"""The largest number b of feature columns: the triangle needs O(b²) memory and O(b³) operations."""
+_ROWS = 8_192  # the least number of rows of a block
+_SPARSE = 1 / 16  # weights with a smaller share of non-zeros are multiplied as a sparse matrix
 
 
 def count_columns(machine: Machine) -> int:
-    """Return the number of feature columns of a machine, the constant included."""
+    """Return the number of feature columns of a machine, including the constant."""
     kernel, m = machine.kernel, len(machine.affine.columns)
     if isinstance(kernel, Multiple):
         degree = kernel.kernel.degree
@@ -41,36 +45,37 @@ def count_columns(machine: Machine) -> int:
 
 
 def check_count(machine: Machine) -> None:
-    """Refuse a machine with more columns than there is room for, before any of them exists.
+    """Refuse a machine with too many feature columns before any column is computed.
 
     Raises
     ------
     ValueError
-        With the count and what to do.
+        If there are more than `MAX_COLUMNS`. The message states the count and the remedies.
     """
     count = count_columns(machine)
     if count > MAX_COLUMNS:
         raise ValueError(
             f"This kernel on {len(machine.affine.columns)} variables has {count:,} feature columns; at most "
-            f"{MAX_COLUMNS:,} are taken, whatever `order`, as all of them shape the components. Train it on fewer "
-            "variables (a selection in its pipeline is understood) or with a lower degree, or truncate before the "
+            f"{MAX_COLUMNS:,} are accepted, whatever `order`, since components depend on all of them. Train it on "
+            "fewer variables (a selection in its pipeline is supported) or with a lower degree, or truncate before the "
             "decomposition: fasthdmr.HDMR(model, order=2) projects its output on splines of at most two variables."
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Products:
-    """Columns that are products of factors: each one is a column before it times one factor.
+    """Columns that are products of factors, computed by recursion: column = parent column times one factor.
 
     Attributes
     ----------
     words : list of tuple of int, length b
-        The factors of each column, the constant, an empty product, excepted.
+        The factors of each column. The constant, the empty product, is not listed.
     labels : Labels
-        The subspace of every column.
-    parent : ndarray of shape (b,)
-        Columns, counted from 1; 0 is the constant.
-    factor : ndarray of shape (b,)
+        The subspace of each column.
+    parent : ndarray of shape (b,), int64
+        The number of the parent column: 0 is the constant, j > 0 the column of ``words[j - 1]``.
+    factor : ndarray of shape (b,), int64
+        The factor that the parent is multiplied by.
     """
 
     words: list[tuple[int, ...]]
@@ -80,7 +85,7 @@ class Products:
 
     @classmethod
     def of(cls, words: Iterable[tuple[int, ...]], owner: Sequence[int]) -> Products:
-        """Sort products, all prefixes of theirs among them, by the variables that own their factors.
+        """Sort products by the variables of their factors, `owner`. The prefixes of a product must be among `words`.
 
         Examples
         --------
@@ -105,7 +110,10 @@ class Products:
         )
 
     def __call__(self, factors: NDArray[Any], wanted: Integers | None = None) -> NDArray[Any]:
-        """Return (1, columns), (N, 1 + b), of factors (N, F); all, or only `wanted` ones of them are set."""
+        """Return the columns (1, B), (N, 1 + b), from the values of the factors, (N, F).
+
+        If `wanted` is given, only these columns and their parents are computed; the others are not initialised.
+        """
         needed = np.ones(len(self.words) + 1, dtype=bool)
         if wanted is not None and len(wanted) < len(needed):
             needed[:] = False
@@ -121,7 +129,7 @@ class Products:
 
 
 class KernelDictionary(OwnSpans):
-    """The columns (1, B) of a kernel: K(x, x') = sum of columns at x times coefficients that depend on x'.
+    """The feature columns (1, B) of a kernel: K(x, x') = sum_j B_j(x) c_j(x').
 
     Parameters
     ----------
@@ -134,24 +142,24 @@ class KernelDictionary(OwnSpans):
         self.n_features = n_features
 
     def labels(self, output: int = 0) -> Labels:
-        """Return the labels of the columns, which all outputs share."""
+        """Return the labels of the columns; they are the same for all outputs."""
         return self.products.labels
 
     @property
     def n_columns(self) -> int:
-        """The number of columns, the constant included."""
+        """The number of columns, including the constant."""
         return len(self.labels().column_subspace) + 1
 
     @abstractmethod
     def columns(self, rows: NDArray[Any], wanted: Integers | None = None) -> Floats:
-        """Return (1, B) at rows, (N, 1 + b); all, or only `wanted` ones of them are set."""
+        """Return (1, B) at rows, (N, 1 + b). If `wanted` is given, the other columns are not initialised."""
 
     @abstractmethod
     def kernel(self, points: Floats) -> Floats:
-        """Return the coefficients of K(·, points), (S, 1 + b), for points as the kernel sees them."""
+        """Return the coefficients of K(·, p) for each point p, (S, 1 + b). Points are arguments t(x) of the kernel."""
 
     def coefficients(self, machine: Machine) -> Floats:
-        """Return beta of every output of a machine, (1 + b, K)."""
+        """Return the coefficients beta of the machine's outputs over (1, B), (1 + b, K)."""
         beta = np.zeros((self.n_columns, machine.coef.shape[1]))
         beta[0] = machine.intercept
         with one_blas_thread():
@@ -160,7 +168,7 @@ class KernelDictionary(OwnSpans):
         return beta
 
     def triangle(self, rows: NDArray[Any], weights: Floats | None, n_threads: int) -> Floats:
-        """Return R of the QR of the weighted columns (1, B) at rows, weights summing to 1."""
+        """Return R of the QR decomposition of the columns (1, B) at rows, with weights normalised to sum 1."""
         triangle: Floats | None = None
         with one_blas_thread():
             for part in blocks(len(rows), self.n_columns):
@@ -173,7 +181,7 @@ class KernelDictionary(OwnSpans):
         return result
 
     def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
-        """Return the columns (1, B) at the rows times weights, (N, C)."""
+        """Return the product of the columns (1, B) at the rows and the weights, (N, C)."""
         wanted = np.unique(weights.indices).astype(np.int64)
         used = weights.tocsr()[wanted]
         factor: Any = used.toarray() if used.nnz > _SPARSE * np.prod(used.shape) else used.tocsc()
@@ -185,24 +193,26 @@ class KernelDictionary(OwnSpans):
         return result
 
     def embed(self, subspace: Subspace, values: Floats) -> Floats:
-        """Return rows with the given values; the other variables, on which nothing depends, are 0."""
+        """Return rows with the given values of the variables in `subspace`; the other variables are set to 0."""
         return embed(subspace, values, self.n_features)
 
 
 class Monomials(KernelDictionary):
-    """Monomials of the variables, shifted and scaled: of polynomials in the inner product t·t'.
+    """Monomials of the centred and scaled variables: the features of polynomial kernels k(t·t').
 
     Parameters
     ----------
     machine : Machine
     centre, scale : ndarray of shape (n,)
-        Of the variables of X. They do not change any component, but how much of it rounding leaves.
+        Centre and scale of the variables of X. In exact arithmetic no component depends on them. They keep the columns
+        well conditioned.
 
     Notes
     -----
-    t(x)·t' is e + z·v in the shifted and scaled variables v, so the coefficient of v^alpha in k(t·t') is, by Taylor,
-    z^alpha / alpha! times the derivative of k of order |alpha| at e. All monomials up to the degree are there, also
-    those with no weight in the kernel: they are spans.
+    In the centred and scaled variables v the inner product is t(x)·t' = e + z·v. By Taylor's theorem, the coefficient
+    of v^alpha in k(t·t') is z^alpha / alpha! times the derivative of k of order |alpha| at e. All monomials up to the
+    degree of k are columns, also those with coefficient 0 in the kernel, since together they span the function spaces
+    on which components are projected.
     """
 
     def __init__(self, machine: Machine, centre: Floats, scale: Floats) -> None:
@@ -215,12 +225,12 @@ class Monomials(KernelDictionary):
         super().__init__(Products.of(words, self.used.tolist()), machine.n_features)
 
     def columns(self, rows: NDArray[Any], wanted: Integers | None = None) -> Floats:
-        """Return (1, monomials) at rows."""
+        """Return the constant and the monomials at rows, (N, 1 + b)."""
         used = self.used
         return self.products((rows[:, used] - self.centre[used]) / self.scale[used], wanted)
 
     def kernel(self, points: Floats) -> Floats:
-        """Return Taylor coefficients."""
+        """Return the Taylor coefficients of K(·, p) for each point p, (S, 1 + b)."""
         lengths = np.array([0, *map(len, self.products.words)])
         gradient = self.affine.gradient(points, self.n_features) * self.scale
         at = points @ self.affine(self.centre[None])[0]
@@ -235,7 +245,7 @@ class Monomials(KernelDictionary):
 
 
 class Waves(KernelDictionary):
-    """Cosines and sines of 2 pi <alpha, t>: of a multiple of the Fourier kernel.
+    """Cosines and sines of 2 pi <alpha, t>: the features of a multiple of the Fourier kernel.
 
     Parameters
     ----------
@@ -264,16 +274,16 @@ class Waves(KernelDictionary):
         self.weights[0] += machine.kernel.constant
 
     def labels(self, output: int = 0) -> Labels:
-        """Return the labels of the columns, of which every product makes two."""
+        """Return the labels of the columns; each product gives two, a cosine and a sine."""
         given = self.products.labels
         return Labels(given.subspaces, np.repeat(given.column_subspace, 2))
 
     def columns(self, rows: NDArray[Any], wanted: Integers | None = None) -> Floats:
-        """Return 1, and cosine and sine of every alpha, at rows."""
+        """Return the constant, and the cosine and the sine for each alpha, at rows."""
         return self._waves(self.affine(np.asarray(rows, dtype=np.float64)), wanted)
 
     def kernel(self, points: Floats) -> Floats:
-        """Return the weights times the columns at points: cos <alpha, x - x'> is cos cos + sin sin."""
+        """Return weights times columns at points, since cos(a - b) = cos a cos b + sin a sin b."""
         result: Floats = self._waves(points, None) * np.concatenate([self.weights[:1], np.repeat(self.weights[1:], 2)])
         return result
 
@@ -286,7 +296,7 @@ class Waves(KernelDictionary):
 
 
 class CentredPowers(KernelDictionary):
-    """Products of powers of different variables, each less its mean: of a multiple of the ANOVA kernel.
+    """Products of centred powers of different variables: the features of a multiple of the ANOVA kernel.
 
     Parameters
     ----------
@@ -308,11 +318,11 @@ class CentredPowers(KernelDictionary):
         self.weights[:, 0] += machine.kernel.constant
 
     def columns(self, rows: NDArray[Any], wanted: Integers | None = None) -> Floats:
-        """Return 1 and the products at rows."""
+        """Return the constant and the products at rows."""
         return self._products(self.affine(np.asarray(rows, dtype=np.float64)), wanted)
 
     def kernel(self, points: Floats) -> Floats:
-        """Return products of binomial coefficients times the columns at points."""
+        """Return the columns at points times products of binomial coefficients, (S, 1 + b)."""
         result: Floats = self._products(points, None) * self.weights
         return result
 
@@ -321,20 +331,20 @@ class CentredPowers(KernelDictionary):
 
 
 def make_dictionary(machine: Machine, centre: Floats, scale: Floats) -> KernelDictionary:
-    """Return the columns of a machine's kernel; the shift and scale are for those that are monomials."""
+    """Return the feature columns of a machine's kernel. Only monomials use the centre and the scale."""
     if isinstance(machine.kernel, Multiple):
         return Waves(machine) if isinstance(machine.kernel.kernel, FourierKernel) else CentredPowers(machine)
     return Monomials(machine, centre, scale)
 
 
 def blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Cut rows so that a block is not much larger than the triangle, and merging triangles is the smaller work."""
+    """Cut rows into blocks of at least twice as many rows as columns, so that merging triangles costs less than QR."""
     size = max(_ROWS, 2 * n_columns)
     return (slice(start, start + size) for start in range(0, n_rows, size))
 
 
 def _repeats(word: tuple[int, ...]) -> int:
-    """Return alpha! of the monomial with these factors."""
+    """Return alpha! of the monomial x^alpha with these factors."""
     result = 1
     for before, k in enumerate(word):
         result *= word[:before].count(k) + 1

@@ -1,4 +1,4 @@
-"""Kernel machines in the feature columns of their kernels, which are the spans (spec 6)."""
+"""Kernel machines written in the feature columns of their kernels, which span the function spaces (spec 6)."""
 
 from __future__ import annotations
 
@@ -20,28 +20,30 @@ from fasthdmr._support.typing import Floats
 
 
 class Measure(Protocol):
-    """A law of the variables."""
+    """The probability measure of the variables."""
 
     def columns(self, machine: Machine) -> tuple[KernelDictionary, Floats]:
-        """Return the columns B of a machine's kernel, and R of the QR of (1, B) under the measure."""
+        """Return the feature columns B of a machine's kernel, and R of the QR of (1, B) in L² of the measure."""
         ...
 
     def sample(self) -> Sample:
-        """Return rows that stand for the measure."""
+        """Return a sample of rows that represents the measure."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class MachineInColumns:
-    """A kernel machine, whose components are orthogonal to the columns of fewer variables.
+    """The decomposition of a kernel machine in the feature columns of its kernel.
+
+    The component of a subspace is orthogonal to the feature columns of all smaller subsets of its variables.
 
     Attributes
     ----------
     machine : Machine
     dictionary : KernelDictionary
-        The columns of its kernel.
+        The feature columns of its kernel.
     triangle : ndarray of shape (1 + b, 1 + b)
-        R of the QR of the columns (1, B) under the measure.
+        R of the QR of the columns (1, B) in L² of the measure.
     """
 
     machine: Machine
@@ -50,17 +52,17 @@ class MachineInColumns:
 
     @classmethod
     def under(cls, measure: Measure, machine: Machine) -> MachineInColumns:
-        """Take the columns of a machine under a measure."""
+        """Return the problem of a machine under a measure."""
         return cls(machine, *measure.columns(machine))
 
     def solve(self, problem: Problem) -> tuple[KernelDictionary, list[Solution]]:
         """Return the columns, and the components of every output."""
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused
+        with np.errstate(over="ignore", invalid="ignore"):  # _solve refuses infinities and NaN
             betas = self.dictionary.coefficients(self.machine).T
         return self.dictionary, [self._solve(beta, problem.n_threads) for beta in betas]
 
     def _solve(self, beta: Floats, n_threads: int) -> Solution:
-        """Decompose one output, given by its coefficients."""
+        """Decompose one output, given by its coefficients over (1, B), (1 + b,)."""
         largest = np.abs(beta).max()
         if not largest <= LARGEST:
             raise ValueError(
@@ -80,5 +82,5 @@ class MachineInColumns:
         if subspace:
             own = 1 + np.flatnonzero(labels.column_subspace == labels.subspaces.index(subspace))
         with one_blas_thread():
-            nu = solve_unit_triangle(A, beta.T)  # A nu(x') = beta(x'), one column a row of X2
+            nu = solve_unit_triangle(A, beta.T)  # A nu(x') = beta(x'); one column for each row x' of X2
             return product(self.dictionary.columns(X), product(A[:, own], nu[own]))

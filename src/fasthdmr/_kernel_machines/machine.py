@@ -1,4 +1,4 @@
-"""What fitted kernel machines say: f(x) = b + sum_s xi_s K(x, x_s)."""
+"""Readers of fitted kernel machines, f(x) = b + sum_s xi_s K(x, x_s) (spec 6)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fasthdmr.kernels import AnovaKernel, FourierKernel, PolynomialKernel
 
 @dataclass(frozen=True)
 class Multiple:
-    """The kernel factor * kernel + constant, of one of ours.
+    """The kernel factor * K + constant, K a Fourier or ANOVA kernel.
 
     Attributes
     ----------
@@ -37,25 +37,25 @@ class Multiple:
 
 
 KernelForm = Floats | Multiple
-"""A kernel as `KernelHDMR` knows it: the coefficients of a polynomial in t·t', (degree + 1,), or one of ours."""
+"""A kernel that `KernelHDMR` accepts: the coefficients of a polynomial in t·t', (degree + 1,), or a `Multiple`."""
 
 _MACHINES = (SVR, NuSVR, SVC, NuSVC, OneClassSVM)
 
 
 @dataclass(frozen=True, eq=False)
 class Machine:
-    """f(x) = intercept + sum_s coef_s K(t(x), points_s).
+    """A kernel machine f(x) = intercept + sum_s coef_s K(t(x), points_s).
 
     Attributes
     ----------
     kernel : KernelForm
     points : ndarray of shape (S, m)
-        The x_s as the kernel sees them.
+        The support vectors t(x_s), the second arguments of the kernel.
     coef : ndarray of shape (S, K)
-        The xi, for every output.
+        The dual coefficients xi, one column for each output.
     intercept : ndarray of shape (K,)
     affine : Affine
-        t: what the kernel sees of x.
+        The map t from x to the argument of the kernel.
     n_features : int
         The number of variables of x.
     feature_names : tuple of str or None
@@ -74,18 +74,19 @@ class Machine:
 
 
 def read_machine(model: Any) -> Machine:
-    """Read a fitted kernel machine with a polynomial or one of our kernels, or a pipeline that ends in one.
+    """Read a fitted kernel machine, or a pipeline that ends in one.
 
-    Parameters are those that the machine itself predicts with.
+    The kernel must be polynomial, a Fourier kernel or an ANOVA kernel. Its parameters are those of the fitted machine:
+    gamma="scale" and the like are resolved.
 
     Raises
     ------
     TypeError
-        If it is no kernel machine.
+        If the model is not a kernel machine.
     ValueError
-        If its kernel, or a step before it, is of another kind; the message says what to do.
+        If its kernel or a preprocessing step is of another kind. The message states the remedy.
     sklearn.exceptions.NotFittedError
-        If it is not fitted.
+        If the model is not fitted.
     """
     if isinstance(model, FrozenEstimator):
         return read_machine(model.estimator)
@@ -118,7 +119,7 @@ def _read_alone(model: Any) -> Machine:
     if isinstance(model, _MACHINES):
         return _read_svm(model)
     if isinstance(model, KernelRidge):
-        gamma = 1 / model.n_features_in_ if model.gamma is None else model.gamma  # as its kernel resolves None
+        gamma = 1 / model.n_features_in_ if model.gamma is None else model.gamma  # the default of the pairwise kernel
         kernel = _form(model.kernel, model.degree, gamma, model.coef0)
         return _machine(model, kernel, model.X_fit_, model.dual_coef_, 0.0)
     kernel = _form_of_object(model.kernel_)
@@ -129,12 +130,13 @@ def _read_alone(model: Any) -> Machine:
 def _read_svm(model: Any) -> Machine:
     if len(getattr(model, "classes_", ())) > 2:
         raise ValueError(
-            f"This {type(model).__name__} has {len(model.classes_)} classes: a vote of machines between pairs of them, "
-            "which is no sum. Fit one against the rest (binary), or use fasthdmr.HDMR(model)."
+            f"This {type(model).__name__} has {len(model.classes_)} classes: it predicts by a vote of machines, one "
+            "for each pair of classes, and a vote is not a sum of kernels. Fit a binary machine for each class, or use "
+            "fasthdmr.HDMR(model)."
         )
     kernel = _form(model.kernel, model.degree, model._gamma, model.coef0)
     points = model.support_vectors_
-    if callable(model.kernel):  # scikit-learn keeps all rows then, and no support vectors
+    if callable(model.kernel):  # scikit-learn stores all rows then, not the support vectors
         points = model._BaseLibSVM__Xfit[model.support_]
     return _machine(model, kernel, points, _dense(model.dual_coef_)[0], model.intercept_)
 
@@ -158,25 +160,25 @@ def _dense(values: Any) -> Floats:
 
 
 def _form(kernel: Any, degree: Any, gamma: Any, coef0: Any) -> KernelForm:
-    """Return the kernel that a machine names or holds."""
+    """Return the kernel of a machine, which is given by name or as an object."""
     if not isinstance(kernel, str):
         return _form_of_object(kernel)
     if kernel == "linear":
         return np.array([0.0, 1.0])
     if kernel in ("poly", "polynomial"):
         if degree != int(degree):
-            raise ValueError(f"The polynomial kernel has the degree {degree!r}: only whole numbers make polynomials.")
+            raise ValueError(f"The degree of the polynomial kernel must be an integer, got {degree!r}.")
         return _power(np.array([coef0, gamma], dtype=np.float64), int(degree))
     if kernel == "precomputed":
         raise ValueError(
-            "kernel='precomputed' leaves the kernel unknown. Give the machine the kernel itself, by name or as one of "
-            "fasthdmr.kernels."
+            "With kernel='precomputed' the kernel function is unknown. Fit the machine with the kernel itself, by name "
+            "or as one of fasthdmr.kernels."
         )
     raise ValueError(_REFUSED.format(repr(kernel)))
 
 
 def _form_of_object(kernel: Any) -> KernelForm:
-    """Return what a kernel object is; in sums and products one of ours may meet constants only."""
+    """Return the form of a kernel object. A Fourier or ANOVA kernel may be combined with constants only."""
     if isinstance(kernel, FourierKernel | AnovaKernel):
         return Multiple(kernel)
     if isinstance(kernel, PolynomialKernel):
@@ -185,7 +187,7 @@ def _form_of_object(kernel: Any) -> KernelForm:
         return np.array([kernel.sigma_0**2, 1.0])
     if isinstance(kernel, gp.ConstantKernel):
         return np.array([float(kernel.constant_value)])
-    if isinstance(kernel, gp.WhiteKernel):  # noise of the training rows, none between others
+    if isinstance(kernel, gp.WhiteKernel):  # it is 0 between different rows
         return np.zeros(1)
     if isinstance(kernel, gp.Sum | gp.Product):
         parts = [_form_of_object(kernel.k1), _form_of_object(kernel.k2)]
@@ -210,15 +212,15 @@ def _power(base: Floats, exponent: int) -> Floats:
         result: Floats = np.asarray(polynomial.polypow(base, index(exponent)), dtype=np.float64)
     if base[-1] != 0 and not np.finfo(float).tiny <= abs(result[-1]) < np.inf:
         raise ValueError(
-            f"The kernel's coefficient {base[-1]:g} to the power of {exponent} leaves the range of numbers. Scale the "
-            "variables before the machine is fitted (a StandardScaler in its pipeline is understood)."
+            f"The kernel's coefficient {base[-1]:g} to the power of {exponent} is out of the range of floats. Scale "
+            "the variables before the machine is fitted (a StandardScaler in its pipeline is supported)."
         )
     return result
 
 
 _REFUSED = (
-    "The kernel {} is not read: KernelHDMR takes linear and polynomial kernels (by name, fasthdmr.kernels."
+    "The kernel {} is not supported: KernelHDMR takes linear and polynomial kernels (by name, fasthdmr.kernels."
     "PolynomialKernel, or powers, sums and products of these, DotProduct and ConstantKernel), and FourierKernel or "
-    "AnovaKernel, which ConstantKernel may multiply and be added to; WhiteKernel may be added to all of them. "
+    "AnovaKernel, alone or with a ConstantKernel as factor or summand; WhiteKernel may be added to all of them. "
     "fasthdmr.HDMR(model) decomposes any fitted model, by projection of its output on splines."
 )

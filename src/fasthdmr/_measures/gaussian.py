@@ -1,4 +1,4 @@
-"""The Gaussian law, given by mean and covariance, as a measure for polynomials."""
+"""The Gaussian measure with given mean and covariance, for polynomial kernels (spec 6)."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _QUANTILES = 2_000
 
 
 class GaussianMeasure:
-    """Jointly Gaussian variables.
+    """The measure of jointly Gaussian variables.
 
     Parameters
     ----------
     mean : array-like of shape (n,)
     cov : array-like of shape (n, n)
-        Any covariance, singular ones included.
+        The covariance matrix; it may be singular.
     n_features : int
 
     Attributes
     ----------
     mean, sd : ndarray of shape (n,)
-        sd is 1 for variables without variance, so that one can divide by it.
+        Means and standard deviations. The latter are 1 for variables of variance 0, so that they can be divisors.
     """
 
     def __init__(self, mean: ArrayLike, cov: ArrayLike, n_features: int) -> None:
@@ -42,12 +42,12 @@ class GaussianMeasure:
         self.sd: Floats = np.where(sd > 0, sd, 1.0)
 
     def columns(self, machine: Machine) -> tuple[Monomials, Floats]:
-        """Return monomials that are shifted by the mean and scaled by sd, and R of the QR of (1, monomials).
+        """Return the monomials of the standardised variables, and R of the QR of (1, monomials).
 
         Raises
         ------
         ValueError
-            If the kernel is no polynomial.
+            If the kernel is not polynomial.
         """
         if isinstance(machine.kernel, Multiple):
             raise ValueError(
@@ -57,11 +57,12 @@ class GaussianMeasure:
         return monomials, self.triangle(monomials)
 
     def triangle(self, dictionary: Monomials) -> Floats:
-        """Return R of the columns (1, B) of monomials that are shifted by the mean and scaled by sd.
+        """Return R of the QR of the monomials (1, B) of the standardised variables in L² of the measure.
 
-        The variables are linear in independent standard Gaussians w, so every column is a polynomial in w. Its
-        coefficients in the orthonormal Hermite polynomials of w, to be had by multiplying column by column, take the
-        place of rows: the QR is as accurate as on rows, and no moment of a monomial is ever formed.
+        The variables are linear in independent standard Gaussians w, so each column is a polynomial in w. Its
+        coefficients in the orthonormal Hermite polynomials of w follow from those of its parent by one multiplication.
+        They take the place of rows in the QR. So no moment of a monomial is formed, and the condition number is not
+        squared.
         """
         products, used = dictionary.products, dictionary.used
         correlation = self.cov[np.ix_(used, used)] / self.sd[used] / self.sd[used, None]
@@ -79,14 +80,14 @@ class GaussianMeasure:
             return _core.triangle(coefficients)
 
     def sample(self) -> Sample:
-        """Return quantiles of every variable: they stand for its law, not for how variables depend."""
+        """Return quantiles of each variable. They represent its marginal law, not the dependence of variables."""
         sd = np.sqrt(np.maximum(self.cov.diagonal(), 0))
         z = ndtri((np.arange(_QUANTILES) + 0.5) / _QUANTILES)
         return Sample(self.mean + z[:, None] * sd, np.ones(_QUANTILES))
 
 
 def _multiplication(words: list[tuple[int, ...]], k: int) -> csr_array:
-    """Return multiplication by w_k on coefficients in orthonormal Hermite polynomials, up to their highest degree."""
+    """Return the matrix of the multiplication by w_k in orthonormal Hermite polynomials, up to their highest degree."""
     number = {(): 0} | {word: j for j, word in enumerate(words, 1)}
     low, high, value = [], [], []
     for word, j in number.items():

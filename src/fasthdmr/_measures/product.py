@@ -1,4 +1,4 @@
-"""Tree ensembles under the product of the marginals: exact, from the boxes of their leaves (spec 4)."""
+"""Tree ensembles under the product of the marginals: exact integrals over the boxes of their leaves (spec 4)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ from fasthdmr._support.typing import Floats
 
 
 class ProductDictionary(ExtendedDictionary):
-    """The tree columns of a black box, and its component functions as columns.
+    """The tree columns of a black box, followed by its component functions as columns.
 
     Parameters
     ----------
     trees : TreeDictionary
     coefs : sequence of ndarray of shape (b,)
-        The coefficients of the tree columns, for each output, over its scale; so are component functions.
+        For each output, the coefficients of the tree columns divided by the scale of the output. Component functions
+        are divided by the same scale.
     marginals : _core.Marginals
     kept : Kept
     """
@@ -42,13 +43,13 @@ class ProductDictionary(ExtendedDictionary):
         self.kept = kept
 
     def product_trees(self, output: int) -> _core.ProductTrees:
-        """Return the trees of one output, each times the coefficient of its column."""
+        """Return the trees of one output, each multiplied by the coefficient of its column."""
         columns = self.trees.columns[output]
         keys = zip(columns.column_member, (columns.subspaces[s] for s in columns.column_subspace), strict=True)
         coef_of = dict(zip(keys, self.coefs[output], strict=True))
         factors = []
         for i, forest in enumerate(self.trees.forests):
-            factor = np.zeros(forest.n_trees)  # single leaves are in the constant of the output
+            factor = np.zeros(forest.n_trees)  # trees of one leaf are in the constant of the output
             for group in forest.groups:
                 if group.output == output and group.subspace:
                     factor[group.trees] = coef_of[i, group.subspace]
@@ -63,11 +64,11 @@ class ProductDictionary(ExtendedDictionary):
 
     @cached_property
     def components(self) -> list[_core.ProductComponents]:
-        """The components of each output; they are not pickled but made again."""
+        """The components of each output. They are not pickled, but constructed again."""
         return [self.make_components(self.product_trees(k)) for k in range(len(self.coefs))]
 
     def added(self, output: int) -> _core.ProductComponents:
-        """Return the columns behind the given ones."""
+        """Return the columns of the components."""
         return self.components[output]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -76,12 +77,12 @@ class ProductDictionary(ExtendedDictionary):
 
 @dataclass(frozen=True, eq=False)
 class TreesUnderProductMeasure:
-    """Tree ensembles, whose components are those under the product of the marginals of the rows.
+    """The decomposition of tree ensembles under the product of the marginals of the rows.
 
     Attributes
     ----------
     trees : TreeDictionary
-        Sorted by tree.
+        Assigned to subspaces by tree.
     combination : Combination
     """
 
@@ -89,12 +90,12 @@ class TreesUnderProductMeasure:
     combination: Combination
 
     def solve(self, problem: Problem) -> tuple[ProductDictionary, list[Solution]]:
-        """Return the components as columns of their own, and every output over them.
+        """Return the dictionary of components, and one solution for each output.
 
         Raises
         ------
         ValueError
-            If that takes too much time or memory: with the count and what to do.
+            If this would take too much time or memory. The message states the count and the remedy.
         """
         n_threads = problem.n_threads
         outputs = [combined.output() for combined in self.combination.combine(problem, self.trees)]
@@ -118,7 +119,7 @@ class TreesUnderProductMeasure:
 def _solution(
     output: TreeOutput, subspaces: list[Subspace], constant: float, variance: Floats, total: float
 ) -> Solution:
-    """Return the components as columns of their own: all are orthogonal, so covariances with f are variances."""
+    """Return the solution over component columns. Components are orthogonal, so Cov(f_u, f) = Var(f_u)."""
     n_components, n_given = len(subspaces), 1 + len(output.coef)
     black_box = np.concatenate([[output.constant], output.coef, np.zeros(n_components)])
     return Solution(

@@ -1,4 +1,4 @@
-"""The rows as they are, as a measure for the columns of kernels."""
+"""The empirical measure of the rows, for kernel machines."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class RowsMeasure:
     n_threads: int
 
     def columns(self, machine: Machine) -> tuple[KernelDictionary, Floats]:
-        """Return the columns B of a machine's kernel, and R of the QR of the weighted (1, B).
+        """Return the feature columns B of a machine's kernel, and R of the QR of the weighted (1, B).
 
-        Monomials are those of variables less their means and over their standard deviations.
+        Monomials are those of the standardised variables.
         """
         dictionary = make_dictionary(machine, *centre_and_scale(self.X, self.weights))
         return dictionary, dictionary.triangle(self.X, self.weights, self.n_threads)
 
     def sample(self) -> Sample:
-        """Return evenly spaced ones of the rows."""
+        """Return an evenly spaced subsample of the rows."""
         return Sample.of(self.X, self.weights)
