@@ -20,7 +20,7 @@ import skops.io
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from test_cli import boosting, refused, rows, run
 
-from fasthdmr._cli.model_file import load_model
+from fasthdmr.loaders.model_file import load_model
 
 mpl.use("Agg")
 
@@ -188,19 +188,37 @@ def test_sizes_that_lie_are_found_in_little_memory(compression, folder, models, 
 @pytest.mark.parametrize("trust", [[], ["--trust"]])
 @pytest.mark.parametrize(
     ("name", "content"),
+    [("empty.pkl", b""), ("table.csv", b"age,income,rooms\n1,2,3\n"), ("table.txt", b"tree,income,rooms\n1,2,3\n")],
+)
+def test_files_of_other_kinds_are_not_to_be_trusted(name, content, trust, folder, capsys):
+    (folder / name).write_bytes(content)
+    line = refused(capsys, "decompose", name, "data.csv", *trust)
+    assert f"{name} is not a skops, pickle or joblib file" in line and "skops.io.dump" in line and "--trust" not in line
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
     [
         ("xgboost.json", b'{"learner":{"attributes":{},"feature_names":[]}}'),
         ("xgboost.ubj", b"{L\x00\x00\x00\x00\x00\x00\x00\x07learner{"),
         ("lightgbm.txt", b"tree\nversion=v4\nnum_class=1\n"),
-        ("catboost.cbm", b"CBM1\x00\x00"),
-        ("empty.pkl", b""),
-        ("table.csv", b"age,income,rooms\n1,2,3\n"),
     ],
 )
-def test_files_of_other_libraries_are_not_to_be_trusted(name, content, trust, folder, capsys):
+def test_damaged_files_of_libraries_are_one_line(name, content, folder, capsys):
     (folder / name).write_bytes(content)
-    line = refused(capsys, "decompose", name, "data.csv", *trust)
-    assert f"{name} is not a skops, pickle or joblib file" in line and "skops.io.dump" in line and "--trust" not in line
+    assert f"{name} cannot be loaded: The model's" in refused(capsys, "decompose", name, "data.csv")
+
+
+def test_a_file_of_lightgbm_is_decomposed(folder, capsys):
+    text = (
+        "tree\nversion=v4\nnum_tree_per_iteration=1\nmax_feature_idx=2\nfeature_names=age income rooms\n"
+        "objective=regression\n\nTree=0\nnum_leaves=2\nsplit_feature=0\nthreshold=0\ndecision_type=2\n"
+        "left_child=-1\nright_child=-2\nleaf_value=-0.5 2.5\nleaf_count=3 4\ninternal_count=7\n\nend of trees\n"
+    )
+    (folder / "model.txt").write_text(text)
+    status, printed, _ = run(capsys, "decompose", "model.txt", "data.csv", "--report", "page.html")
+    assert status == 0 and "1 trees" in printed and "age" in printed
+    assert "Class" not in (folder / "page.html").read_text()
 
 
 @pytest.mark.parametrize("protocol", range(6))

@@ -1,7 +1,5 @@
 """Estimators around tree models, and what is refused: always with a reason and a remedy."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from models import BINARY, LABELS, TARGETS, WORDS, Y2, X, Y, fitted, gbc, gbr
@@ -39,12 +37,6 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tolerance import assert_close
 
 from fasthdmr.loaders import load_forest
-
-
-@pytest.mark.parametrize("path", ["model.pkl", b"\x80\x04", Path("model.skops")], ids=["str", "bytes", "path"])
-def test_O36_paths_and_bytes_are_refused(path):
-    with pytest.raises(TypeError, match="fitted model"):
-        load_forest(path)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,8 @@
 // Readers of the exports of xgboost, LightGBM and CatBoost.
 #include <string_view>
 
-#include "loaders/catboost.hpp"
 #include "loaders/lightgbm.hpp"
-#include "loaders/xgboost.hpp"
+#include "loaders/model_document.hpp"
 #include "pybind.hpp"
 #include "released.hpp"
 
@@ -64,44 +63,25 @@ py::object to_python(const Value& value) {
     return result;
 }
 
-template <class Read>
-py::tuple read_document(std::string_view bytes, const Read& read) {
+py::tuple read_document(const py::buffer& bytes) {
+    const py::buffer_info info = bytes.request();
     std::optional<Document> document;
     ReadTrees trees;
+    Library library;
     {
         const Released released;
-        document.emplace(bytes);
-        trees = read(document->root());
+        document.emplace(std::string_view{static_cast<const char*>(info.ptr), std::size_t(info.size * info.itemsize)});
+        library = library_of(document->root());
+        trees = read_trees(document->root());
     }
-    return py::make_tuple(to_dict(trees), to_python(document->root()));
-}
-
-// The JSON object that holds the trees. The booster dart contains a gbtree, which holds them.
-const Value* gbtree_of(const Value& root) {
-    const Value& booster = root.at("learner").at("gradient_booster");
-    const Value* inner = booster.find("gbtree");
-    return (inner ? *inner : booster).find("model");
-}
-
-ReadTrees read_xgboost(const Value& root) {
-    const Value* model = gbtree_of(root);
-    return model && model->find("trees") ? read_xgboost_trees(*model) : ReadTrees{};
+    return py::make_tuple(library == Library::xgboost ? "xgboost" : "CatBoost", to_dict(trees),
+                          to_python(document->root()));
 }
 
 }  // namespace
 
 void bind_loaders(py::module_& m) {
-    m.def(
-        "read_xgboost",
-        [](const py::buffer& bytes) {
-            const py::buffer_info info = bytes.request();
-            return read_document({static_cast<const char*>(info.ptr), std::size_t(info.size * info.itemsize)},
-                                 &read_xgboost);
-        },
-        py::arg("bytes"));
-    m.def(
-        "read_catboost", [](const py::bytes& bytes) { return read_document(bytes, &read_catboost_trees); },
-        py::arg("bytes"));
+    m.def("read_document", &read_document, py::arg("bytes"));
     m.def(
         "read_lightgbm",
         [](const py::bytes& bytes) {

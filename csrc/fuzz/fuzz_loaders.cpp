@@ -4,10 +4,9 @@
 
 #include "bytes.hpp"
 #include "forest/forest.hpp"
-#include "loaders/catboost.hpp"
 #include "loaders/exports.hpp"
 #include "loaders/lightgbm.hpp"
-#include "loaders/xgboost.hpp"
+#include "loaders/model_document.hpp"
 
 namespace fasthdmr {
 
@@ -52,10 +51,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string text =
         bytes.happens(0.9) ? damaged(bytes) : std::string(reinterpret_cast<const char*>(data), size);
     try_to_read([&] { return read_lightgbm(text).trees; });
-    try_to_read([&] { return read_catboost_trees(Document(text).root()); });
-    try_to_read([&] {
-        const Document document(text);
-        return read_xgboost_trees(document.root().at("learner").at("gradient_booster").at("model"));
-    });
+    try_to_read([&] { return read_trees(Document(text).root()); });
     return 0;
 }

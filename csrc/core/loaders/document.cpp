@@ -275,6 +275,7 @@ private:
         const char* begin = bytes_.data() + at_;
         const auto [end, error] = std::from_chars(begin, bytes_.data() + bytes_.size(), number);
         if (error == std::errc::invalid_argument) fail("a number is missing", at_);
+        if (error == std::errc::result_out_of_range) fail("a number that float64 cannot hold", at_);
         at_ += end - begin;
         return number;
     }

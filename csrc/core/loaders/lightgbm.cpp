@@ -41,6 +41,7 @@ public:
         Number value{};
         const auto [stop, error] = std::from_chars(at_, end_, value);
         if (error == std::errc::invalid_argument) fail("a number is missing");
+        if (error == std::errc::result_out_of_range) fail("a number is out of range");
         at_ = stop;
         return value;
     }
@@ -111,7 +112,8 @@ public:
     explicit Reader(std::string_view text) : scanner_(text) {}
 
     LightgbmModel read() {
-        while (!scanner_.is_done()) {
+        while (true) {
+            if (scanner_.is_done()) fail("it ends before the trees");
             const std::string_view line = scanner_.line();
             if (line.rfind("Tree=", 0) == 0) {
                 read_trees();

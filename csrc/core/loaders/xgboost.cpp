@@ -23,7 +23,8 @@ index parameter(const Value& of, std::string_view key) {
     return value;
 }
 
-struct Fields {
+class Fields {
+public:
     const Value &left, &right, &feature, &threshold, &default_left, &weight;
     const Value* split_type;
     // A leaf's values: one number in place of the threshold; several ones in a list of leaves or, before xgboost 3.1, of
@@ -71,7 +72,11 @@ struct Fields {
         }
     }
 
-    double leaf(index node, index k) const {
+    // All of its numbers are float32; JSON has them in decimals.
+    double leaf(index node, index k) const { return double(float(number_of_leaf(node, k))); }
+
+private:
+    double number_of_leaf(index node, index k) const {
         if (width == 1) return threshold.number(node);
         if (!leaf_weights) return node_weights->number(node * width + k);
         const std::int64_t leaf = right.integer(node);
@@ -95,7 +100,7 @@ void append_tree(const Value& tree, index nodes, index width, ReadTrees& trees) 
     };
     for (index k = 0; k < index(order.size()); ++k) {
         const index node = order[k], at = trees.append();
-        trees.weight[at] = fields.weight.number(node);
+        trees.weight[at] = double(float(fields.weight.number(node)));
         if (fields.left.integer(node) == -1) {
             for (index c = 0; c < width; ++c) trees.value[at * width + c] = fields.leaf(node, c);
             continue;

@@ -5,9 +5,8 @@
 
 #include "forest/forest.hpp"
 #include "harness.hpp"
-#include "loaders/catboost.hpp"
 #include "loaders/lightgbm.hpp"
-#include "loaders/xgboost.hpp"
+#include "loaders/model_document.hpp"
 
 namespace fasthdmr {
 
@@ -16,12 +15,8 @@ namespace {
 using Integers = std::vector<std::int64_t>;
 using Numbers = std::vector<double>;
 
-const Value& model_of(const Document& document) {
-    return document.root().at("learner").at("gradient_booster").at("model");
-}
-
-ReadTrees read_xgboost(const std::string& bytes) { return read_xgboost_trees(model_of(Document(bytes))); }
-ReadTrees read_catboost(const std::string& bytes) { return read_catboost_trees(Document(bytes).root()); }
+ReadTrees read_xgboost(const std::string& bytes) { return read_trees(Document(bytes).root()); }
+ReadTrees read_catboost(const std::string& bytes) { return read_trees(Document(bytes).root()); }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
     return text.replace(text.find(from), from.size(), to);
@@ -49,6 +44,22 @@ TEST(damaged_documents_are_errors) {
     CHECK_THROWS(Error, "no field 'b'", Document("{\"a\": 1}").root().at("b"));
     CHECK_THROWS(Error, "whole number", Document("[1.5]").root().integer(0));
     CHECK_THROWS(Error, "too short", Document("[1.5]").root().number(1));
+    CHECK_THROWS(Error, "cannot hold", Document("1e999"));
+}
+
+TEST(documents_are_told_apart_by_content) {
+    CHECK(library_of(Document(xgboost_json()).root()) == Library::xgboost);
+    CHECK(library_of(Document(catboost_json()).root()) == Library::catboost);
+    for (const char* other : {"[]", "{}", "1", R"({"tree_info": []})", R"({"features_info": {}})"})
+        CHECK_THROWS(Error, "no model of xgboost", read_trees(Document(other).root()));
+    const std::string dart =
+        replaced(replaced(xgboost_json(), R"("model":)", R"("gbtree": {"model":)"), "]}}}}", "]}}}}}");
+    CHECK(read_xgboost(dart).n_nodes() == read_xgboost(xgboost_json()).n_nodes());
+}
+
+TEST(numbers_of_xgboost_are_float32_in_decimals_too) {
+    const ReadTrees trees = read_xgboost(replaced(xgboost_json(), "-1.25", "0.1"));
+    CHECK(trees.value[1] == double(0.1f));
 }
 
 TEST(trees_of_xgboost) {
@@ -134,6 +145,8 @@ TEST(trees_of_lightgbm_that_are_refused) {
     CHECK_THROWS(Error, "without leaves", refused("num_leaves=3", "num_leaves=3000000000"));
     CHECK_THROWS(Error, "a number is missing", refused("leaf_value=1 2.5 -3e-5", "leaf_value=1 2.5"));
     CHECK_THROWS(Error, "ends within", refused("end of trees", ""));
+    CHECK_THROWS(Error, "ends before", read_lightgbm(good.substr(0, good.find("Tree=0"))));
+    CHECK_THROWS(Error, "out of range", refused("leaf_value=1 ", "leaf_value=1e999 "));
 }
 
 }  // namespace fasthdmr

@@ -8,7 +8,7 @@ import json
 import warnings
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
@@ -16,13 +16,14 @@ import sklearn.datasets
 
 from fasthdmr._cli.console import one_line, say
 from fasthdmr._cli.data_file import read_rows
-from fasthdmr._cli.model_file import UNPACK_LIMIT, load_model
 from fasthdmr._cli.output_file import check_target, drawn, write_files
 from fasthdmr._cli.report import pictures, render
 from fasthdmr._estimators.tree_hdmr import TreeHDMR
+from fasthdmr._forest.forest import Forest
 from fasthdmr._support.optional import require
 from fasthdmr._support.warnings import FastHDMRWarning, warn
 from fasthdmr.loaders import load_forest
+from fasthdmr.loaders.model_file import UNPACK_LIMIT, load_model
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -81,6 +82,12 @@ class _Parser(argparse.ArgumentParser):
         say(message.rstrip("\n"))
 
 
+_MODEL = (
+    "what save_model of xgboost (.ubj, .json), LightGBM (.txt) or CatBoost (.cbm, .json) has written, or a skops file; "
+    "with --trust also pickle, joblib"
+)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="fasthdmr", description="What each variable and interaction does in a tree ensemble.")
     parser.add_argument("--version", action="version", version=f"%(prog)s {version('fasthdmr')}")
@@ -91,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     demo.set_defaults(run=_demo)
 
     decompose = commands.add_parser("decompose", help="decompose a fitted model on the rows of a CSV file")
-    decompose.add_argument("model", type=Path, metavar="MODEL", help="a skops file; with --trust also pickle, joblib")
+    decompose.add_argument("model", type=Path, metavar="MODEL", help=_MODEL)
     decompose.add_argument(
         "data",
         type=Path,
@@ -153,8 +160,6 @@ def _demo(arguments: argparse.Namespace) -> None:
 def _decompose(arguments: argparse.Namespace) -> None:
     _check_targets(arguments.out, arguments.report, inputs=(arguments.model, arguments.data))
     model = load_model(arguments.model, trust=arguments.trust, unpack_limit=arguments.unpack_limit)
-    if isinstance(model, str | bytes | bytearray | PurePath):  # load_forest would report it as the name of a file
-        raise TypeError(f"{arguments.model} holds no fitted model, but an object of type {type(model).__name__}.")
     forest = load_forest(model)
     if arguments.target is not None and forest.n_outputs > 1:
         raise ValueError(f"--target is one column, but the model has several outputs ({forest.n_outputs}).")
@@ -200,7 +205,7 @@ def _page(arguments: argparse.Namespace, model: Any, hdmr: Any, X: Any, scores: 
     """Return the page."""
     facts = {
         "Model": arguments.model.name,
-        "Class": type(model).__name__,
+        **({} if isinstance(model, Forest) else {"Class": type(model).__name__}),
         "Trees": hdmr.forests_[0].n_trees,
         "Data": arguments.data.name,
         "Rows": X.shape[0],

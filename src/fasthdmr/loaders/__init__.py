@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from fasthdmr._forest.forest import Forest
+from fasthdmr.loaders.model_file import load_model
 from fasthdmr.loaders.registry import read
 
 __all__ = ["load_forest"]
@@ -27,13 +28,18 @@ def load_forest(model: Any) -> Forest:
 
     Parameters
     ----------
-    model : fitted estimator or Forest
+    model : fitted estimator, Forest, str or os.PathLike
         One of scikit-learn's GradientBoosting*, RandomForest*, ExtraTrees*, DecisionTree*, ExtraTree*
         (regressors and classifiers, several targets included) and HistGradientBoosting*; xgboost's `Booster` and XGB*
         estimators, LightGBM's `Booster` and LGBM* estimators, CatBoost's models on columns of numbers; a fitted
         search whose best estimator is one; a `Pipeline` whose other steps are all 'passthrough'; a Bagging*, Voting*,
         MultiOutput*, OneVsRestClassifier or TransformedTargetRegressor of them that is a sum of trees. A `Forest` is
         returned as it is.
+
+        Or the path of a file that holds one: what `save_model` of xgboost (.ubj, .json), LightGBM (.txt) or CatBoost
+        (.cbm, .json) has written, or ``skops.io.dump``. Such files are data, and are told apart by their content.
+        Only CatBoost's .cbm needs the library. The forest is what a `Booster` predicts that has loaded the file: in
+        xgboost with all rounds.
 
     Returns
     -------
@@ -43,8 +49,13 @@ def load_forest(model: Any) -> Forest:
     Raises
     ------
     TypeError
-        If the model is of another type, or a path or bytes instead of a fitted object.
+        If the model is of another type.
+    OSError
+        If a file cannot be read.
+    ImportError
+        If a file is CatBoost's .cbm or of skops, and the package is not installed.
     ValueError
+        If a file is damaged, or of another kind; a pickle can run code, so it is not loaded.
         If the model is not a sum of its trees: a gradient boosting with an `init` that is not constant, a
         pipeline that transforms its input, a `VotingRegressor` with members that are not tree models; or
         if it is a search without refit. If its trees have linear models in their leaves, or split by categories that
@@ -78,10 +89,8 @@ def load_forest(model: Any) -> Forest:
     """
     if isinstance(model, Forest):
         return model
-    if isinstance(model, str | bytes | bytearray | os.PathLike):
-        raise TypeError(
-            f"load_forest takes a fitted model, got {type(model).__name__}. Load the file yourself and pass "
-            "what you get: skops.io.load, or joblib.load if you trust the file, with the scikit-learn "
-            f"version that wrote it (installed: {version('scikit-learn')})."
-        )
+    if isinstance(model, str | os.PathLike):
+        return load_forest(load_model(Path(os.fsdecode(model))))
+    if isinstance(model, bytes | bytearray):
+        raise TypeError(f"load_forest takes a fitted model or the path of a file, got {type(model).__name__}.")
     return read(model).forest()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from fasthdmr import _core
-from fasthdmr.loaders.exports import exported
+from fasthdmr.loaders.exports import count, exported
 from fasthdmr.loaders.trees import Trees, numbered
 
 # Losses of regressors and rankers whose prediction is the raw one.
@@ -28,14 +29,19 @@ def read_model(model: Any) -> Trees:
     """Read a CatBoost model: scale times the sum of its trees, plus a bias."""
     if not model.is_fitted():
         raise NotFittedError(f"This {type(model).__name__} is not fitted: call fit, or load_model, first.")
-    arrays, document = _core.read_catboost(exported(lambda path: model.save_model(path, format="json")))
+    _, arrays, document = _core.read_document(exported(lambda path: model.save_model(path, format="json")))
+    return replace(of_document(arrays, document), is_margin=not _predicts_the_sum(model, document))
+
+
+def of_document(arrays: dict[str, Any], document: dict[str, Any]) -> Trees:
+    """Return the trees of a model, whose arrays and other fields have been read."""
     scale, bias = document["scale_and_bias"]
     offset = np.atleast_1d(np.asarray(bias, dtype=np.float64))
     if offset.size == 0:
         offset = np.zeros(1)
     arrays["value"] = arrays["value"] * float(scale)
-    names = tuple(map(str, model.feature_names_))
-    classes = getattr(model, "classes_", np.empty(0))
+    names = _feature_names(document["features_info"])
+    classes = document["model_info"].get("class_params", {}).get("class_names", [])
     n_outputs = offset.size
     has_classes = len(classes) == n_outputs
     return Trees(
@@ -45,10 +51,29 @@ def read_model(model: Any) -> Trees:
         offset=offset,
         allow_nan=True,
         feature_names=None if names == numbered(len(names)) else names,
-        output_names=None if n_outputs == 1 else tuple(map(str, classes)) if has_classes else numbered(n_outputs, "y"),
-        is_margin=not _predicts_the_sum(model, document),
+        output_names=None
+        if n_outputs == 1
+        else tuple(map(_label, classes))
+        if has_classes
+        else numbered(n_outputs, "y"),
         is_classifier=len(classes) > 0,
     )
+
+
+def _feature_names(features_info: dict[str, Any]) -> tuple[str, ...]:
+    """Return the names of all columns of X; those without a name have their numbers."""
+    features = [feature for kind in features_info.values() if isinstance(kind, list) for feature in kind]
+    named = {
+        count(each, "flat_feature_index", least=0): each.get("feature_id")
+        for each in features
+        if "flat_feature_index" in each
+    }
+    return tuple(named.get(i) or str(i) for i in range(max(named, default=-1) + 1))
+
+
+def _label(value: Any) -> str:
+    """Return the name of a class: JSON knows no integers."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _predicts_the_sum(model: Any, document: dict[str, Any]) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
 
 from fasthdmr import _core
-from fasthdmr.loaders.exports import exported
+from fasthdmr.loaders.exports import count, exported
 from fasthdmr.loaders.trees import Trees, numbered
 
 # Objectives whose prediction is the raw score.
@@ -17,23 +18,27 @@ _ZERO = 1.0000000180025095e-35  # LightGBM reads smaller values as 0
 
 def read_wrapper(model: Any) -> Trees:
     """Read a LGBM* estimator."""
-    return _read(model.booster_, getattr(model, "classes_", None))
+    return of_text(exported(model.booster_.save_model), getattr(model, "classes_", None))
 
 
 def read_booster(booster: Any) -> Trees:
     """Read a Booster with the rounds that it predicts with: up to the best one after early stopping."""
-    return _read(booster, None)
+    return of_text(exported(booster.save_model))
 
 
-def _read(booster: Any, classes: Any) -> Trees:
-    arrays, header, zero_is_missing = _core.read_lightgbm(exported(booster.save_model))
-    n_outputs, n_trees = int(header["num_tree_per_iteration"]), len(arrays["tree_offsets"]) - 1
+def of_text(text: bytes, classes: Any = None) -> Trees:
+    """Read the text of a model."""
+    arrays, header, zero_is_missing = _core.read_lightgbm(text)
+    n_outputs, n_trees = count(header, "num_tree_per_iteration"), len(arrays["tree_offsets"]) - 1
+    if n_trees % n_outputs:
+        raise ValueError(f"The model's text is damaged: {n_trees} trees for {n_outputs} outputs.")
     if "average_output" in header and n_trees:  # random forests
         arrays["value"] = arrays["value"] * (n_outputs / n_trees)
-    n_features = int(header["max_feature_idx"]) + 1
+    n_features = count(header, "max_feature_idx", more=1)
     replaced = np.tile([-_ZERO, _ZERO, 0.0], (n_features, 1))
     replaced[zero_is_missing, 2] = np.nan
     names = tuple(header["feature_names"].split(" "))
+    levels = _levels(text)
     objective = header.get("objective", "")
     has_classes = classes is not None and len(classes) == n_outputs
     return Trees(
@@ -47,7 +52,16 @@ def _read(booster: Any, classes: Any) -> Trees:
         is_classifier=objective.startswith(("binary", "multiclass")),
         is_margin=not objective.startswith(_IDENTITY) or "sqrt" in objective,
         float64=True,
-        takes_codes="category_set" in arrays or bool(booster.pandas_categorical),
-        levels=tuple(map(tuple, booster.pandas_categorical)) if booster.pandas_categorical else None,
+        takes_codes="category_set" in arrays or levels is not None,
+        levels=levels,
         replaced=replaced,
     )
+
+
+def _levels(text: bytes) -> tuple[tuple[Any, ...], ...] | None:
+    """Return the levels of the training frame's categories, which stand in the last line; None if there are none."""
+    written = text.rpartition(b"\npandas_categorical:")[2]
+    if written == text:
+        return None
+    levels = json.loads(written)
+    return tuple(map(tuple, levels)) if levels else None

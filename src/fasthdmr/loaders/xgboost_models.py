@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr import _core
+from fasthdmr.loaders.exports import count
 from fasthdmr.loaders.trees import Trees, first_trees, numbered
 
 # The margin of a prediction, by objective; of all others the margin is the prediction.
@@ -36,7 +37,7 @@ _IDENTITY = (
 
 def read_booster(booster: Any) -> Trees:
     """Read a Booster with all of its rounds, as it predicts."""
-    return _read(booster, rounds=None, missing=math.nan, classes=None)
+    return of_document(*_exported(booster))
 
 
 def read_wrapper(model: Any) -> Trees:
@@ -47,38 +48,49 @@ def read_wrapper(model: Any) -> Trees:
     except AttributeError:
         rounds = None
     missing = math.nan if model.missing is None else float(model.missing)
-    return _read(booster, rounds=rounds, missing=missing, classes=getattr(model, "classes_", None))
+    return of_document(*_exported(booster), rounds=rounds, missing=missing, classes=getattr(model, "classes_", None))
 
 
-def _read(booster: Any, *, rounds: int | None, missing: float, classes: Any) -> Trees:
-    arrays, document = _core.read_xgboost(booster.save_raw("ubj"))
+def _exported(booster: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    _, arrays, document = _core.read_document(booster.save_raw("ubj"))
+    return arrays, document
+
+
+def of_document(
+    arrays: dict[str, Any],
+    document: dict[str, Any],
+    *,
+    rounds: int | None = None,
+    missing: float = math.nan,
+    classes: Any = None,
+) -> Trees:
+    """Return the trees of a model, whose arrays and other fields have been read."""
     learner = document["learner"]
     objective, parameters = learner["objective"]["name"], learner["learner_model_param"]
     gradient_booster = learner["gradient_booster"]
     _refuse_linear(gradient_booster["name"])
     if "weight_drop" in gradient_booster:
-        weights = np.asarray(gradient_booster["weight_drop"])
+        weights = np.float32(gradient_booster["weight_drop"]).astype(float)
         arrays["value"] = arrays["value"] * np.repeat(weights, np.diff(arrays["tree_offsets"]))[:, None]
     model = gradient_booster.get("gbtree", gradient_booster)["model"]
     tree_output = np.asarray(model["tree_info"], dtype=np.int64)
     if rounds is not None:
         n_trees = int(model["iteration_indptr"][rounds])
         arrays, tree_output = first_trees(arrays, n_trees), tree_output[:n_trees]
-    n_outputs = max(int(parameters["num_class"]), int(parameters.get("num_target", 1)), 1)
-    n_features = int(parameters["num_feature"])
+    n_outputs = max(count(parameters, "num_class", least=0), count(parameters, "num_target", least=0, absent=1), 1)
+    n_features = count(parameters, "num_feature")
     base = np.broadcast_to(np.float32(json.loads(parameters["base_score"])).astype(float), n_outputs)
-    names = booster.feature_names
     return Trees(
         n_features=n_features,
         **arrays,
         tree_output=tree_output,
         offset=np.array(_margin(objective, base)),  # xgboost before 3.1 has one number for all outputs
         allow_nan=True,
-        feature_names=None if names is None else tuple(names),
+        feature_names=tuple(learner.get("feature_names", ())) or None,
         output_names=_output_names(n_outputs, classes, objective),
         is_classifier=objective.startswith(("binary:", "multi:")),
         is_margin=not objective.startswith(("reg:", "rank:")) or objective in _LOGIT + _LOG,
-        takes_codes="category_set" in arrays or "c" in (booster.feature_types or []),
+        takes_codes="category_set" in arrays or "c" in learner.get("feature_types", ()),
         levels=_levels(model),
         refuses_unseen=True,
         replaced=None if math.isnan(missing) else _missing(n_features, missing),
@@ -113,6 +125,9 @@ def _refuse_linear(name: str) -> None:
 
 def _margin(objective: str, base: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the margin of a model without trees, from what it predicts."""
+    low, high = (0.0 if objective in _LOGIT + _LOG else -math.inf), (1.0 if objective in _LOGIT else math.inf)
+    if not ((low < base) & (base < high)).all():
+        raise ValueError(f"The base_score {base} of this xgboost model is out of the range of {objective!r}.")
     if objective in _LOGIT:
         return np.log(base) - np.log1p(-base)
     if objective in _LOG:

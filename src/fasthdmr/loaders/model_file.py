@@ -10,7 +10,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, TypeVar
 
 import joblib
@@ -18,6 +18,7 @@ import sklearn
 from sklearn.exceptions import InconsistentVersionWarning
 
 from fasthdmr._support.optional import require
+from fasthdmr.loaders.library_files import kind_of_file, read_library_file
 
 T = TypeVar("T")
 
@@ -49,7 +50,7 @@ _OTHER_PIECE = 64
 
 
 def load_model(path: Path, *, trust: bool = False, unpack_limit: float = UNPACK_LIMIT) -> Any:
-    """Load a fitted model from a skops file or, if it is trusted, from a pickle or joblib file.
+    """Load a model from a file of its library or of skops or, if it is trusted, from a pickle or joblib file.
 
     Parameters
     ----------
@@ -61,16 +62,18 @@ def load_model(path: Path, *, trust: bool = False, unpack_limit: float = UNPACK_
 
     Returns
     -------
-    model
+    fitted model, or Forest of a file of xgboost, LightGBM or CatBoost
 
     Raises
     ------
     ValueError
         If the file cannot be loaded, or only with `trust`, or was written by another version of scikit-learn.
+    TypeError
+        If it holds no model.
     OSError
         If the file cannot be read.
     ImportError
-        If skops is needed and not installed (extra ``cli``).
+        If skops is needed and not installed (extra ``cli``), or catboost.
 
     Examples
     --------
@@ -83,9 +86,20 @@ def load_model(path: Path, *, trust: bool = False, unpack_limit: float = UNPACK_
         if path.exists() and not path.is_dir():
             raise ValueError(f"{path} is a pipe or a device, but a model is read from a file.")
         raise FileNotFoundError(f"There is no file {path}.")
-    is_skops = _is_skops(path, trust)
+    with path.open("rb") as file:
+        start = file.read(1000)
+    if kind_of_file(start):
+        return read_library_file(path)
+    is_skops = _is_skops(path, start, trust)
     if is_skops:
         _check_archive(path, unpack_limit)
+    model = _load(path, trust, is_skops)
+    if isinstance(model, str | bytes | bytearray | PurePath):  # load_forest would take it for the name of a file
+        raise TypeError(f"{path} holds no fitted model, but an object of type {type(model).__name__}.")
+    return model
+
+
+def _load(path: Path, trust: bool, is_skops: bool) -> Any:
     skops_io = require("skops.io", extra="cli") if is_skops else None
     with warnings.catch_warnings():
         warnings.simplefilter("error", InconsistentVersionWarning)
@@ -107,16 +121,14 @@ class _UntrustedError(ValueError):
     """A skops file holds types that neither skops nor fasthdmr trusts."""
 
 
-def _is_skops(path: Path, trust: bool) -> bool:
+def _is_skops(path: Path, start: bytes, trust: bool) -> bool:
     """Return whether this is a skops file, False for a trusted pickle; raise an error for anything else."""
-    with path.open("rb") as file:
-        start = file.read(1000)
     if _PICKLE.match(start):
         if trust:
             return False
         raise ValueError(
-            f"{path} is not a skops file. Pickle and joblib files can run any code when they are loaded: "
-            "pass --trust if you trust who made it."
+            f"{path} is not a skops file. Pickle and joblib files can run any code when they are loaded. If you trust "
+            "who made it: joblib.load gives the model; on the command line, pass --trust."
         )
     if zipfile.is_zipfile(path):
         if "schema.json" in _read_archive(path, zipfile.ZipFile.namelist):
@@ -127,8 +139,9 @@ def _is_skops(path: Path, trust: bool) -> bool:
     else:
         what = "not a skops, pickle or joblib file"
     raise ValueError(
-        f"{path} cannot be loaded: {path.name} is {what}. MODEL is a fitted scikit-learn model, saved by "
-        "skops.io.dump; files in the formats of other libraries, such as xgboost's .json, are not read."
+        f"{path} cannot be loaded: {path.name} is {what}, nor one of a library. Read are fitted scikit-learn models, "
+        "saved by skops.io.dump, and what save_model of xgboost (.ubj, .json), LightGBM (.txt) and CatBoost (.cbm, "
+        ".json) writes."
     )
 
 
