@@ -83,6 +83,25 @@ def test_files_of_catboost(ending, tmp_path):
         assert_close(forest.predict(frame), model.predict(frame, prediction_type="RawFormulaVal"))
 
 
+def test_files_of_models_with_categories_know_the_levels(tmp_path):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": pd.Categorical(np.array(list("xyz"))[LABELS]), "b": X[:, 0]})
+    other = frame.assign(a=frame["a"].cat.reorder_categories(list("zxy")))
+    xgb, lgb = library("xgboost"), library("lightgbm")
+    ranks = xgb.XGBRegressor(n_estimators=4, max_depth=2, enable_categorical=True, n_jobs=1).fit(frame, Y)
+    leaves = lgb.LGBMRegressor(n_estimators=4, min_child_samples=5, min_data_per_group=1, verbose=-1).fit(frame, Y)
+    for model, save, name in (
+        (ranks, ranks.save_model, "a.ubj"),
+        (ranks, ranks.save_model, "a.json"),
+        (leaves, leaves.booster_.save_model, "a.txt"),
+    ):
+        save(tmp_path / name)
+        forest, desired = load_forest(tmp_path / name), load_forest(model)
+        assert forest.levels == desired.levels
+        for rows in (frame, other) if forest.levels else ():  # xgboost before 3.1 writes none
+            assert np.array_equal(forest.predict(rows), desired.predict(rows))
+
+
 def test_files_of_skops(tmp_path):
     skops_io = pytest.importorskip("skops.io")
     model = GradientBoostingRegressor(n_estimators=5).fit(X, Y)
