@@ -386,7 +386,7 @@ ERRORS = {
         KernelRidge(kernel="poly", degree=2, coef0=1, gamma=1e-200).fit(1e100 * X, Y)
     ).fit(1e100 * X),
     "The derivative by the variables \\(0,\\) overflows": lambda: dgsm(lambda rows: rows[:, 0] / 1e-310, X * 1e-310),
-    "too unlike": lambda: HDMR(lambda rows: 1e200 * rows[:, 0], normalise="data").fit(X, 1e-200 * Y),
+    "differ so much": lambda: HDMR(lambda rows: 1e200 * rows[:, 0], normalise="data").fit(X, 1e-200 * Y),
 }
 
 

@@ -140,7 +140,7 @@ def test_facts_options_and_versions(read):
     for name in ("--order", "--target", "smooth", "measure", "numpy", "scikit-learn", "Python"):
         assert name in names
     assert fasthdmr.__version__ in text and sklearn_version in text and sys.version.split()[0] in text
-    assert [line[:27] for line in read.of("li")] == ["The components leave over 0"]
+    assert [line[:18] for line in read.of("li")] == ["The residual has 0"]
 
 
 def test_warnings_are_listed(model):

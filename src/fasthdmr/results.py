@@ -1,4 +1,4 @@
-"""What estimators return: components and their sum, indices, and explanations of single rows."""
+"""The results of estimators: decompositions, components, sensitivity indices and explanations of single rows."""
 
 from fasthdmr._results.decomposition import Component, Decomposition
 from fasthdmr._results.explanation import Explanation

@@ -1,4 +1,4 @@
-"""Concurvity: how much of what a variable does can be written as a sum of functions of the other variables."""
+"""Concurvity: the R² of the regression of a main effect on functions of the other variables."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from fasthdmr._support.typing import Floats
 from fasthdmr._support.warnings import ConcurvityWarning, warn
 
 WARNED = 0.93
-"""The share from which there is a warning. Gaussian variables that all have a correlation of .9 stay below .9."""
+"""The adjusted R² above which there is a warning. Equicorrelated Gaussian variables of correlation .9 stay below .9."""
 
-_MATTERS = 0.01  # Sa or |S| of a component that is looked at
+_MATTERS = 0.01  # components with smaller Sa and |S| are ignored
 _ROWS = 2000
 _MOST_COLUMNS = 2000
-_NAMED = 3  # variables in a warning, and others for each
+_NAMED = 3  # the largest number of variables in a warning, and of other variables for each of them
 
 
 def concurvity(decomposition: Decomposed) -> Floats | None:
-    """Return how much of each main effect can be written in the other variables, and warn where it is nearly all.
+    """Return the concurvity of each main effect, and warn if it is close to 1.
 
-    The share is the adjusted R² of the ridge regression of f_j on the spans of all other single variables, with the
-    ridge of the decomposition, on at most about 2,000 to 4,000 evenly spaced rows.
+    The concurvity of f_j is the adjusted R² of its ridge regression on the spans of all other single variables. The
+    ridge is the one of the decomposition. At most about 2,000 to 4,000 evenly spaced rows are used.
 
     Parameters
     ----------
@@ -37,13 +37,14 @@ def concurvity(decomposition: Decomposed) -> Floats | None:
     Returns
     -------
     ndarray of shape (n,) or (n, K), or None
-        NaN for variables without a component of one variable, or whose component has Sa and |S| below .01. None
-        without spans, with less than two variables, above 2,000 columns, or with fewer than two rows a column.
+        NaN for variables without a main effect, or if Sa and |S| of the main effect are below .01. None without spline
+        or bin spans, with less than two variables, with more than 2,000 columns, or with fewer than two rows per
+        column.
 
     Warns
     -----
     ConcurvityWarning
-        If a share is above .93: once, with the strongest few.
+        If a concurvity is above .93. One warning names the variables with the largest ones.
     """
     dictionary, sample = decomposition.dictionary, decomposition.sample
     basis, sensitivity = dictionary.basis, decomposition.sensitivity
@@ -79,16 +80,16 @@ def concurvity(decomposition: Decomposed) -> Floats | None:
 
 
 class OtherSpans:
-    """Ridge regression of components on the spans of all variables but their own.
+    """Ridge regression of main effects on the spans of all other variables.
 
     Parameters
     ----------
     spans : Basis
-        Of single variables.
+        The spans of single variables.
     rows : ndarray of shape (N, n)
     weights : ndarray of shape (N,)
     ridge : float
-        The ridge of a span of p columns is this over p.
+        The ridge parameter of a span of p columns is this number divided by p.
     """
 
     def __init__(self, spans: Basis, rows: Floats, weights: Floats, ridge: float) -> None:
@@ -98,12 +99,12 @@ class OtherSpans:
         self.first = np.concatenate([[0], np.cumsum(spans.sizes)])
 
     def regress(self, subspaces: Sequence[tuple[int, ...]], values: Floats) -> tuple[Floats, Floats]:
-        """Return the adjusted R² of each component, (m,), and what each variable carries of it, (m, variables).
+        """Return the adjusted R² of each component, (m,), and the part of it due to each variable, (m, variables).
 
         Parameters
         ----------
         subspaces : sequence of tuple of int, length m
-            Of the components.
+            The subspaces of the components.
         values : ndarray of shape (N, m)
             The components at the rows.
         """
@@ -121,8 +122,8 @@ class OtherSpans:
         for m, block in enumerate(blocks):
             own = solved[:, first : first + block.stop - block.start]
             first += own.shape[1]
-            # Of all coefficients to those with the block's own at 0: the block of an inverse is one over a Schur
-            # complement.
+            # The regression on all spans is corrected to that without the component's own span: a block of the inverse
+            # is the inverse of a Schur complement, so no second factorisation is needed.
             b = solved[:, m] - own @ np.linalg.solve(own[block], solved[block, m])
             b[block] = 0.0
             variance = sums.output_variance[m]
@@ -138,19 +139,22 @@ class OtherSpans:
 
 
 def _warn(found: dict[int, tuple[float, list[int]]], names: Sequence[str]) -> None:
-    """Name the variables whose components can nearly be written in others."""
+    """Warn of the variables whose main effects have large concurvity."""
     if not found:
         return
     order = sorted(found, key=lambda j: -found[j][0])
     parts = []
     for j in order[:_NAMED]:
         share, others = found[j]
-        parts.append(f"what {names[j]} does can be written in {', '.join(names[k] for k in others)} to {share:.3g}")
+        parts.append(
+            f"functions of {', '.join(names[k] for k in others)} explain the main effect of {names[j]} "
+            f"(adjusted R² {share:.3g})"
+        )
     text = "; ".join(parts)
     more = f" (and {len(order) - _NAMED} more)" if len(order) > _NAMED else ""
     warn(
-        f"Concurvity: {text}{more}. These rows hardly tell such components apart, so other rows may share the effect "
-        "out among them in another way: read them together, or leave some of the variables out of the model. All "
-        "shares are in decomposition_.concurvity.",
+        f"Concurvity: {text}{more}. So these rows do not determine how the effect is divided among these variables. "
+        "Interpret them as one group, or fit the model without some of them. All adjusted R² are in "
+        "decomposition_.concurvity.",
         ConcurvityWarning,
     )

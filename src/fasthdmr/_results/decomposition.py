@@ -1,4 +1,4 @@
-"""The result that every estimator returns: component functions, indices, and what is left over."""
+"""The result of every estimator: component functions, sensitivity indices and the residual (spec 2)."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _LARGE_RESIDUAL = 0.1
 
 
 class Source(Protocol):
-    """What component functions belong to: a `Decomposition`, or a function whose components have a closed form."""
+    """The owner of component functions: a `Decomposition`, or a function with closed-form components."""
 
     def component_at(self, subspace: Subspace, values: Floats) -> Floats:
         """Return one component at given values of its variables, (N,) or (N, K)."""
         ...
 
     def marginal(self, variable: int) -> tuple[Floats, Floats] | None:
-        """Return values of a variable and their weights, each (S,), that stand for its law; None if there are none."""
+        """Return a weighted sample of the law of a variable, values and weights, each (S,); None if unknown."""
         ...
 
 
@@ -47,22 +47,33 @@ class Component:
     Attributes
     ----------
     subspace : tuple of int
-        u, sorted column indices.
+        u, the sorted column indices of its variables.
     names : tuple of str
         The names of these variables.
-    variance : float or ndarray of shape (K,)
-        Var(f_u) under the fitted measure, one a output where there are several.
-    bounds : ndarray of shape (|u|, 2) or None
-        From where to where each variable is worth plotting: the 1st and 99th percentile of the fitted rows, or of
-        the law of a closed form.
+    variance : float or ndarray of float64, shape (K,)
+        Var(f_u) under the fitted measure; one value for each output if there are several.
+    bounds : ndarray of float64, shape (|u|, 2), or None
+        A range for plots of each variable: the 1st and 99th percentile of the fitted rows, or of the law of a closed
+        form.
     arguments : tuple of str
-        The names in the order in which the component takes its variables: that in which it was asked for.
-        ``component(("s5", "bmi"))`` takes s5 first, though s5 is the later column, and so the second of `names`.
+        The names of the variables in the order of the arguments. It is the order in which the component was requested:
+        ``component(("s5", "bmi"))`` takes s5 first, though bmi is the first column of the two.
 
     Notes
     -----
-    Rows without names go by position. Of data frames, and Series with a name, the names have to be the `arguments`, in
-    any order; a component of variables without names, x0, x1 and so on, takes frames with other names by position.
+    Arrays are matched by position. A data frame, or a Series with a name, must have the names in `arguments`, in any
+    order. If the variables have the default names x0, x1 and so on, frames with other names are matched by position.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fasthdmr import HDMR
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(2000, 2))
+    >>> component = HDMR(lambda X: X[:, 0] + X[:, 0] * X[:, 1]).fit(X).component(0)
+    >>> component
+    Component(x0)
+    >>> component([-0.5, 0.5]).round(1)
+    array([-0.5,  0.5])
     """
 
     subspace: Subspace
@@ -70,7 +81,7 @@ class Component:
     variance: float | Floats
     bounds: Floats | None
     arguments: tuple[str, ...]
-    _order: tuple[int, ...] | None  # of the arguments, to make them those of the subspace; None: they are other columns
+    _order: tuple[int, ...] | None  # position in `arguments` of each variable of `subspace`; None: columns
     _source: Source
     _uncertainty: Uncertainty | None = None
 
@@ -80,25 +91,35 @@ class Component:
         Parameters
         ----------
         values : array-like or data frame of shape (N, |u|), or (N,) for one variable
-            Values of the variables, in the order of `arguments`; of a data frame by name. (For `fasthdmr.decompose`:
-            the columns of the dictionary, (N, b).)
+            Values of the variables in the order of `arguments`. The columns of a data frame are matched by name. For
+            `fasthdmr.decompose`: the columns of the dictionary, (N, b).
 
         Returns
         -------
-        ndarray of shape (N,) or (N, K)
+        ndarray of float64, shape (N,) or (N, K)
+            f_u at the values, in the units of the output.
 
         Raises
         ------
         ValueError, TypeError
-            If `values` has another number of columns or other names, or holds anything but numbers.
+            If `values` has another number of columns or other names, or its entries are not numbers.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fasthdmr import HDMR
+        >>> X = np.random.default_rng(0).uniform(-1, 1, size=(2000, 2))
+        >>> hdmr = HDMR(lambda X: X[:, 0] + 4 * X[:, 0] * X[:, 1]).fit(X)
+        >>> np.sign(hdmr.component((0, 1))([[0.5, 0.5], [0.5, -0.5]]))
+        array([ 1., -1.])
         """
         return self._source.component_at(self.subspace, self._columns(values))
 
     def standard_error(self, values: ArrayLike) -> Floats:
         """Return the pointwise standard error of f_u, for a component of one variable.
 
-        It says how far f_u would move with another sample of as many rows, the black box staying as it is. Twice this
-        to either side makes a band that holds the component of all rows there are at about 95 % of the points.
+        It is the standard deviation of f_u over samples of the same size, for the given black box. A band of two
+        standard errors to either side covers the component under the law of the rows at about 95 % of the points.
 
         Parameters
         ----------
@@ -107,12 +128,14 @@ class Component:
 
         Returns
         -------
-        ndarray of shape (N,) or (N, K)
+        ndarray of float64, shape (N,) or (N, K)
+            Standard errors, in the units of the output.
 
         Raises
         ------
         ValueError, TypeError
-            If the component is of several variables, or its measure is no sample of rows; as for a call.
+            If the component has several variables, if its measure is not a sample of rows, or if `values` are invalid
+            as for a call.
 
         Examples
         --------
@@ -125,35 +148,45 @@ class Component:
         """
         if len(self.subspace) > 1:
             raise ValueError(
-                f"standard_error is for components of one variable, got {' '.join(self.names)}; the indices of all "
-                "components have intervals: sensitivity_.Sa_conf, .S_conf."
+                f"standard_error is for components of one variable, got {' '.join(self.names)}. The indices of all "
+                "components have confidence intervals: sensitivity_.Sa_conf, .S_conf."
             )
         if self._uncertainty is None:
             raise ValueError(
-                f"The measure of {self!r} is known, or its rows were not kept, so it has no standard error. Fit "
-                "HDMR, KernelHDMR or TreeHDMR with measure='empirical' to have one."
+                f"{self!r} has no standard error: its measure is known exactly, or no sample of rows was kept. Fit "
+                "HDMR, KernelHDMR or TreeHDMR with measure='empirical'."
             )
         return self._uncertainty.standard_error(self.subspace, self._columns(values))
 
     def fourier(self, degree: int = 4) -> FourierSeries:
-        """Return a smooth view: the projection on zero-mean Fourier series over the variable's range (spec 5).
+        """Return a smooth approximation: the projection on zero-mean Fourier series over the variable's range (spec 5).
 
-        The decomposition stays as it is. The measure is that of the fitted rows, of many rows an even sample.
+        The measure of the projection is that of the fitted rows; many rows are thinned evenly. The decomposition does
+        not change.
 
         Parameters
         ----------
-        degree : int
-            The highest frequency; the paper takes 4.
+        degree : int, default=4
+            The highest frequency, in periods over the range of the variable. The default is that of the paper.
 
         Returns
         -------
         FourierSeries
-            Callable on (N,) values, of a data frame by name.
+            A function of values of the variable, (N,) or a data frame.
 
         Raises
         ------
         ValueError
-            If the component is not of one variable, or `degree` is not a positive integer.
+            If the component has several variables, or `degree` is not a positive integer.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fasthdmr import HDMR
+        >>> X = np.random.default_rng(0).uniform(0, 1, size=(2000, 2))
+        >>> component = HDMR(lambda X: np.sin(2 * np.pi * X[:, 0]) + X[:, 1]).fit(X).component(0)
+        >>> component.fourier(degree=2)([0.25, 0.75]).round(1)
+        array([ 1., -1.])
         """
         marginal = self._source.marginal(self.subspace[0]) if len(self.subspace) == 1 else None
         if marginal is None:
@@ -161,7 +194,7 @@ class Component:
         return replace(project(self, *marginal, degree), name=self.names[0])
 
     def _columns(self, values: Any) -> Any:
-        """Return values in the order of the subspace; other shapes as they are, for whom they go to to refuse."""
+        """Return the columns in the order of the subspace. The dictionary raises the error for wrong shapes."""
         if self._order is None:
             return values
         columns = take_columns(values, self.arguments, repr(self))
@@ -180,20 +213,21 @@ class Decomposition:
     Attributes
     ----------
     dictionary : Dictionary
-        The columns that the components are made of.
+        The columns over which the components are linear combinations.
     solutions : tuple of Solution, length K
-        One an output.
+        One for each output.
     subspaces : list of tuple of int, length C
-        The subspaces whose components are kept: those of all outputs.
+        The subspaces of the reported components of all outputs.
     sensitivity : Sensitivity
-    feature_names : tuple of str
-    output_names : tuple of str or None
-        None for a black box with one output, whose arrays have no axis of outputs.
+        The indices of the components.
+    feature_names : tuple of str, length n
+    output_names : tuple of str, length K, or None
+        None for a black box of one output. Its arrays have no axis of outputs.
     sample : Sample or None
-        A few of the fitted rows; None for a dictionary of columns.
-    concurvity : ndarray of shape (n,) or (n, K), or None
-        How much of each component of one variable can be written as a sum of functions of the other variables; NaN for
-        components that hardly matter. None without spans, or where rows do not tell.
+        A subsample of the fitted rows; None for a dictionary of columns.
+    concurvity : ndarray of float64, shape (n,) or (n, K), or None
+        The adjusted R² of each main effect in a regression on functions of the other variables; NaN for main effects
+        with small indices. None without spline or bin spans, or if there are too few rows.
     """
 
     dictionary: Dictionary
@@ -213,14 +247,14 @@ class Decomposition:
 
     @property
     def residual(self) -> float | Floats:
-        """Cov(r, f) / V of what the components leave over, a float or (K,)."""
+        """The index of the residual function r, Cov(r, f) / V, a float or (K,)."""
         return self.sensitivity.residual
 
     @property
     def rank(self) -> int | list[int] | None:
-        """Numerical rank of the columns that are the spans, the constant included; one an output.
+        """Numerical rank of the columns (1, B); a list with one for each output if there are several.
 
-        None where spans have a ridge (splines and bins), or where there are none (the product measure).
+        None if the projection has a ridge penalty (splines and bins), or if there is none (product measure).
         """
         ranks = [s.rank for s in self.solutions if s.rank is not None]
         if not ranks:
@@ -229,7 +263,7 @@ class Decomposition:
 
     @property
     def coef(self) -> Floats | list[Floats]:
-        """The coefficients beta of the columns; one array an output."""
+        """The coefficients beta of the columns, (b,); a list with one array for each output if there are several."""
         coef = [s.coef for s in self.solutions]
         return coef[0] if self.output_names is None else coef
 
@@ -239,19 +273,28 @@ class Decomposition:
         return [self._component(u) for u in self.subspaces]
 
     def component(self, variables: Sequence[int]) -> Component:
-        """Return the component function of a subspace that is kept; it takes the variables in the order given.
+        """Return the component function of a subspace. Its arguments have the order of `variables`.
+
+        Parameters
+        ----------
+        variables : sequence of int
+            The column indices of the variables, in any order.
+
+        Returns
+        -------
+        Component
 
         Raises
         ------
         ValueError
-            If there is none.
+            If there is no component of these variables.
         """
         subspace = tuple(sorted(variables))
         if subspace not in self.subspaces:
             names = " ".join(self.feature_names[i] for i in subspace)
             raise ValueError(
                 f"There is no component for {subspace} ({names}): the black box has no term that depends on exactly "
-                "these variables, or `order` or `interactions` leave it out. The ones that exist are in subspaces_."
+                "these variables, or `order` or `interactions` excludes it. Existing components are in subspaces_."
             )
         return self._component(variables)
 
@@ -272,7 +315,7 @@ class Decomposition:
         return values[0] if self.output_names is None else np.stack(values, axis=2)
 
     def predict(self, rows: Any, n_threads: int = 1) -> Floats:
-        """Return f_0 plus the components that are kept, (N,) or (N, K)."""
+        """Return f_0 plus the reported components at rows, (N,) or (N, K)."""
         values = self._each_output(rows, lambda s: s.reduced(is_kept(s, self.subspaces)), n_threads)
         for k, solution in enumerate(self.solutions):
             output = values if self.output_names is None else values[:, k]
@@ -281,7 +324,7 @@ class Decomposition:
         return values
 
     def black_box(self, rows: Any, n_threads: int = 1) -> Floats:
-        """Return f itself, (N,) or (N, K)."""
+        """Return the black box f at rows, (N,) or (N, K)."""
         return self._each_output(rows, lambda s: s.black_box, n_threads)
 
     def component_at(self, subspace: Subspace, values: Floats) -> Floats:
@@ -299,15 +342,15 @@ class Decomposition:
     def _changes(
         self, rows: Any, output: int, components: NDArray[np.int64]
     ) -> Iterable[tuple[int, NDArray[np.int64], Floats]]:
-        """Yield what components of pairs change by at rows far from the fitted ones: number, rows and change."""
+        """Yield corrections of components at rows where they extrapolate: component number, rows, correction."""
         solution = self.solutions[output]
         subspaces = [solution.subspaces[c] for c in components]
         return self.dictionary.changes(rows, output, solution.weights[:, components], subspaces)
 
     def columns_of(self, variable: int, values: Floats) -> Floats:
-        """Return the columns that components of one variable are made of, at its values, (N,): (N, m).
+        """Return the columns of the components of one variable, (N, m), at its values (N,).
 
-        Sums of trees are divided by a power of two near what their leaves reach.
+        Tree columns are divided by a power of two, so that their squares do not overflow.
         """
         u = (variable,)
         components = [
@@ -345,7 +388,7 @@ class Decomposition:
 
 
 def is_kept(solution: Solution, subspaces: Iterable[Subspace]) -> NDArray[np.bool_]:
-    """Return which components of a solution belong to the subspaces that are kept, (C,)."""
+    """Return, for each component of a solution, whether its subspace is among `subspaces`, (C,)."""
     kept = set(subspaces)
     return np.array([u in kept for u in solution.subspaces], dtype=bool)
 
@@ -362,7 +405,7 @@ def assemble(
     ci: str | None = "jackknife",
     remedy: Callable[[], str] | None = None,
 ) -> Decomposition:
-    """Put the solutions of all outputs together, and work out the indices of spec 2.
+    """Combine the solutions of all outputs, and compute the indices (spec 2).
 
     Parameters
     ----------
@@ -371,13 +414,14 @@ def assemble(
     kept : Kept
     feature_names, output_names : tuple of str
     data : Deviations or None
-        Whose variances the indices are divided by, if not by that of each output.
+        The indices are divided by the variances of these data. None: by the variance of each output.
     sample : Sample or None
     ci : str or None
-        What intervals come from, "jackknife" or "bootstrap"; None: the measure is not that of the rows, and they
-        tell nothing.
+        The method of confidence intervals, "jackknife" or "bootstrap". None: there are no intervals, because the
+        measure is not that of the rows.
     remedy : callable or None
-        Says what lowers the residual, if it is large; None where that is no fault.
+        Returns the advice in the warning of a large residual. None: there is no warning, because a large residual is
+        expected.
 
     Returns
     -------
@@ -386,11 +430,11 @@ def assemble(
     Warns
     -----
     ConstantWarning
-        If an output, or what its indices are divided by, is constant: its indices are 0.
+        If an output or the data are constant. The indices are 0 then.
     ResidualWarning
-        If the components leave over more than a tenth of the variance of an output.
+        If the residual has more than a tenth of the variance of an output.
     ConcurvityWarning
-        If what a variable does can be written in others.
+        If a main effect is nearly a sum of functions of other variables.
     """
     subspaces = sorted({u for s in solutions for u in s.subspaces if u in kept}, key=lambda u: (len(u), u))
     _warn_of_constants([s.is_constant for s in solutions], "The output of the black box", output_names)
@@ -427,7 +471,7 @@ def assemble(
 
 
 def _divisor(solution: Solution, data: Deviations | None, output: int) -> float:
-    """Return what the indices of an output are divided by, in units of its scale²; 0: they are 0."""
+    """Return the divisor of an output's indices, in units of its scale²; 0 if the indices are 0."""
     if solution.is_constant or (data is not None and data.is_constant[output]):
         return 0.0
     if data is None:
@@ -436,14 +480,14 @@ def _divisor(solution: Solution, data: Deviations | None, output: int) -> float:
         divisor = float(in_units(data.variance[output], data.scale[output] / solution.scale))
         if not 0 < np.divide(1, divisor) < np.inf:
             raise ValueError(
-                "normalise='data' divides by the variance of y, but the numbers of y and of the output are too unlike "
-                "for that. Bring them into the same units, or take normalise='output'."
+                "normalise='data' divides by the variance of y, but the magnitudes of y and of the output differ so "
+                "much that the ratio overflows. Convert both to the same units, or use normalise='output'."
             )
     return divisor
 
 
 def _warn_of_constants(is_constant: ArrayLike, what: str, output_names: tuple[str, ...] | None) -> None:
-    """Warn once where some of the outputs are constant."""
+    """Warn once if some of the outputs are constant."""
     if len(constant := np.flatnonzero(is_constant)):
         which = "" if output_names is None else " (outputs " + ", ".join(output_names[k] for k in constant) + ")"
         warn(f"{what} is constant{which}: its indices are 0.", ConstantWarning)
@@ -452,12 +496,11 @@ def _warn_of_constants(is_constant: ArrayLike, what: str, output_names: tuple[st
 def _warn_of_residual(
     left: Sequence[float], remedy: Callable[[], str] | None, output_names: tuple[str, ...] | None
 ) -> None:
-    """Warn once where the components leave over much of the outputs (shares of their variances)."""
+    """Warn once if some residuals are large; `left` are their shares of the variances of the outputs."""
     much = [k for k, share in enumerate(left) if share > _LARGE_RESIDUAL]
     if remedy is not None and much:
         which = "" if output_names is None else " (outputs " + ", ".join(output_names[k] for k in much) + ")"
         warn(
-            f"The components leave over {max(left):.2g} of the variance of the black box{which}: {remedy()} would "
-            "lower that.",
+            f"The residual has {max(left):.2g} of the variance of the black box{which}: {remedy()} would reduce it.",
             ResidualWarning,
         )

@@ -1,4 +1,4 @@
-"""The explanation of a single prediction: the components at one row."""
+"""The explanation of one prediction: the values of all components at one row."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ _MAX_PRINTED = 40
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """The terms that add up to the output of the black box at one row, by falling magnitude.
+    """The HDMR of the output at one row: f(x) = f_0 + sum of f_u(x) + r(x), the largest terms first.
 
-    `intercept`, `contributions` and `residual` add up to `output`.
+    All numbers but the values of variables are in the units of the output.
 
     Attributes
     ----------
     subspaces : list of tuple of int, length C
-        The subspaces of the components, by the magnitude of their contributions.
+        The subspaces of the components, sorted by the magnitude of their contributions.
     variables : list of tuple of str, length C
         The names of their variables.
     values : list of tuple of float, length C
         The values of these variables in the row.
-    contributions : ndarray of shape (C,)
+    contributions : ndarray of float64, shape (C,)
         The component functions at the row.
     intercept : float
         The constant f_0.
     residual : float
         The residual at the row.
     output : float
-        The output of the black box.
+        The output of the black box: the sum of `intercept`, `contributions` and `residual`.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Explanation:
 
     @property
     def names(self) -> list[str]:
-        """The subspaces by the names of their variables, such as "Latitude Longitude"."""
+        """The names of the variables of each subspace, such as "Latitude Longitude"."""
         return [" ".join(names) for names in self.variables]
 
     def to_frame(self) -> Any:
@@ -81,8 +81,8 @@ class Explanation:
         Returns
         -------
         pandas.DataFrame
-            Columns subspace, names, values, contribution: f_0 in the first row, with the empty subspace, then the
-            components; the last row, without a subspace, is the residual.
+            Columns subspace, names, values, contribution. The first row is f_0, with the empty subspace. The
+            components follow. The last row is the residual, with subspace None.
 
         Raises
         ------
@@ -95,12 +95,12 @@ class Explanation:
         return pandas.DataFrame([first, *terms, last], columns=["subspace", "names", "values", "contribution"])
 
     def plot(self, *, ax: Any = None) -> WaterfallDisplay:
-        """Draw how the terms add up.
+        """Draw the terms and their cumulative sum as a waterfall chart.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Default: a new figure.
+            By default, the axes of a new figure.
 
         Returns
         -------
@@ -130,7 +130,7 @@ class Explanation:
 
 
 def explain(decomposition: Decomposition, row: NDArray[Any], output: int | str | None, n_threads: int) -> Explanation:
-    """Return the terms of one output at one row, given as (1, n)."""
+    """Return the explanation of one output at one row, given as (1, n)."""
     names = decomposition.output_names
     k = output_index(output, len(decomposition.solutions), names)
     f_0 = float(np.atleast_1d(decomposition.intercept)[k])
@@ -150,12 +150,12 @@ def explain(decomposition: Decomposition, row: NDArray[Any], output: int | str |
 
 
 def as_row(x: Any) -> Any:
-    """Return one row, given as an array of one or two dimensions, a frame, or a Series, with its two dimensions.
+    """Return one row, given as a vector, a matrix of one row, a data frame or a Series, in two dimensions.
 
     Raises
     ------
     ValueError
-        If there are several rows, or none.
+        If there are several rows, or a single number is given.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def as_row(x: Any) -> Any:
         return np.asarray(x)[None, :]
     if x.shape[0] > 1:
         raise ValueError(
-            f"Found array with {x.shape[0]} samples (shape={tuple(x.shape)}) while exactly 1 is explained: "
-            "pass one row, as in X[:1] or X.iloc[[0]]."
+            f"Found array with {x.shape[0]} samples (shape={tuple(x.shape)}) while exactly 1 is explained. "
+            "Pass one row, as in X[:1] or X.iloc[[0]]."
         )
     return x

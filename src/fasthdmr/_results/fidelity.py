@@ -1,4 +1,4 @@
-"""The fidelity of a decomposition: R² of the components against the black box, at rows used and not used for them."""
+"""The fidelity of a decomposition: R² of the components against the black box, in sample and by leave-one-out."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from fasthdmr._support.tables import four_decimals
 from fasthdmr._support.threads import one_blas_thread
 from fasthdmr._support.typing import Floats
 
-_MOST_VALUES = 4e6  # of terms at rows, which keeps the time to a second or two
+_MOST_VALUES = 4e6  # the largest number of values, terms times rows; it limits the time to a second or two
 _LEAST_ROWS = 200
 
 
 @dataclass(frozen=True, eq=False)
 class Fidelity:
-    """R² of f_0 plus the components against the black box, worked out at first use on at most 2,000 of the rows.
+    """R² of f_0 plus the components against the black box, computed at first access on at most 2,000 of the rows.
 
     Attributes
     ----------
     decomposition : Decomposition
-        In spans, with a sample of its rows.
+        A decomposition in splines or bins, with a sample of its rows.
     """
 
     decomposition: Decomposed
 
     @property
     def used(self) -> Floats:
-        """At the rows that the components were fitted on, (K,)."""
+        """R² at the rows on which the components were fitted, (K,)."""
         used: Floats = self._both[0]
         return used
 
     @property
     def unused(self) -> Floats:
-        """At rows that they were not fitted on, (K,): every row is left out by turns, the knots staying as they are."""
+        """Leave-one-out R², (K,): each row is predicted from a fit on all other rows, with the same knots."""
         unused: Floats = self._both[1]
         return unused
 
     def line(self, output: int) -> str:
-        """Return what is printed of one output."""
+        """Return the line of the fidelity in printed tables, for one output."""
         used, unused = four_decimals(self.used[output]), four_decimals(self.unused[output])
         return f"Fidelity {used} on rows that were used, {unused} on rows that were not (leave-one-out)"
 

@@ -15,16 +15,21 @@ from fasthdmr._support.validation import take_columns
 
 @dataclass(frozen=True, eq=False)
 class FourierSeries:
-    """A zero-mean series of sines and cosines over the range of a variable.
+    """A zero-mean Fourier series over the range of a variable (spec 5).
 
     Attributes
     ----------
     low, high : float
-        The range, one period.
-    coef : ndarray of shape (1 + 2 * degree,) or (1 + 2 * degree, K)
-        Coefficients of 1, the cosines and the sines.
+        The range of the variable, which is one period.
+    coef : ndarray of float64, shape (1 + 2 * degree,) or (1 + 2 * degree, K)
+        The coefficients of 1, of the cosines and of the sines, by rising frequency.
     name : str
         The name of the variable; "" if it has none.
+
+    Examples
+    --------
+    >>> FourierSeries(0.0, 1.0, np.array([0.0, 0.0, 2.0]))([0.25, 0.5]).round(6) + 0.0
+    array([2., 0.])
     """
 
     low: float
@@ -38,7 +43,13 @@ class FourierSeries:
         return (len(self.coef) - 1) // 2
 
     def __call__(self, values: ArrayLike) -> Floats:
-        """Evaluate the series at values of the variable, (N,) or (N, 1) to (N,) or (N, K)."""
+        """Evaluate the series at values of the variable, (N,) or (N, 1). Return (N,) or (N, K).
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `values` has another shape or name, or its entries are not numbers.
+        """
         x = take_columns(values, [self.name], "the series") if self.name else as_floats(values, "values")
         if x.ndim != 1 and x.shape[1:] != (1,):
             raise ValueError(f"A Fourier series takes values of shape (N,) or (N, 1), got {x.shape}.")
@@ -48,18 +59,18 @@ class FourierSeries:
 
 
 def columns(x: Floats, low: float, high: float, degree: int) -> Floats:
-    """Return 1, the cosines and the sines up to a degree, (N, 1 + 2 * degree)."""
+    """Return the columns 1, cosines and sines up to a degree, (N, 1 + 2 * degree)."""
     angle = 2 * np.pi * (x - low)[:, None] / (high - low) * np.arange(1, degree + 1)
     return np.column_stack([np.ones(len(x)), np.cos(angle), np.sin(angle)])
 
 
 def project(component: Any, x: Floats, weights: Floats, degree: int) -> FourierSeries:
-    """Project a function of one variable on zero-mean series of a degree, under a weighted sample.
+    """Project a function of one variable on zero-mean Fourier series, in L² of a weighted sample (spec 5).
 
     Parameters
     ----------
     component : callable
-        (N, 1) to (N,) or (N, K).
+        The function; it maps (N, 1) to (N,) or (N, K).
     x : ndarray of shape (N,)
         Values of the variable; missing ones are ignored.
     weights : ndarray of shape (N,)
@@ -86,10 +97,10 @@ def project(component: Any, x: Floats, weights: Floats, degree: int) -> FourierS
     present = np.isfinite(x) & (weights > 0)
     x, weights = x[present], weights[present] / weights[present].sum()
     if len(x) == 0 or x.min() == x.max():
-        raise ValueError("A constant variable has no range for a Fourier series.")
+        raise ValueError("A Fourier series needs a variable with at least two different values; this one is constant.")
     low, high = float(x.min()), float(x.max())
     design, values = columns(x, low, high, degree), component(x[:, None])
-    # Zero mean under the measure: centred columns, and the constant that centres them.
+    # Centred columns give a series of mean zero under the measure. The constant is minus the mean of the other terms.
     means = weights @ design
     root = np.sqrt(weights)[:, None]
     flat = values.reshape(len(x), -1)

@@ -1,4 +1,4 @@
-"""The choice of an order."""
+"""The least order whose components explain a given fraction of the variance."""
 
 from __future__ import annotations
 
