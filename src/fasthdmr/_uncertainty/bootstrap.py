@@ -1,8 +1,8 @@
-"""A bootstrap of decompositions: solved again on rows drawn with replacement, the model or y being given.
+"""Bootstrap of decompositions: they are solved again on rows drawn with replacement, for the given model or y.
 
-A row that is drawn twice weighs twice. Taken as given, as by the jackknife, are sizes and knots of spans, which pairs
-there are, the weight of the ridge and the number of rows in it; but nothing is taken as linear. Half-widths are 1.96
-standard deviations over the solutions. Of many rows, some stand for all.
+A row that is drawn twice gets twice its weight. As in the jackknife, these are held fixed: sizes and knots of spans,
+the choice of pairs, the ridge parameter and the number of rows in it. Unlike the jackknife, the bootstrap does not
+linearise. Half-widths are 1.96 standard deviations over the solutions. Large samples are thinned first.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from fasthdmr._support.warnings import RankWarning
 from fasthdmr._uncertainty.uncertainty import NORMAL_95, Uncertainty
 
 N_RESAMPLES = 200
-"""How often rows are drawn; standard deviations are then known to about 5 %."""
+"""The number of resamples. The relative error of a standard deviation is then about 5 %."""
 
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """How far solutions differ.
+    """The spread of solutions over resamples.
 
     Attributes
     ----------
     indices : list of ndarray
         Standard deviations in the order of `INDICES`, each (C, K) or (n, K).
     curves : dict of int to list of csc_array
-        By variable and output, one column a solution: the component's weights over the constant and the columns, less
-        their means, in units of the output's scale.
+        For each variable, one matrix for each output, with one column for each resample: the weights of the component
+        over (1, columns), minus their mean over resamples, in units of the output's scale.
     """
 
     indices: list[Floats]
@@ -49,7 +49,7 @@ class Spread:
 
 
 class Bootstrap(Uncertainty):
-    """Confidence intervals of indices, and standard errors of components; attributes as of `Uncertainty`."""
+    """Confidence intervals and standard errors by the bootstrap; the attributes are those of `Uncertainty`."""
 
     @cached_property
     def _spread(self) -> Spread:
@@ -60,7 +60,7 @@ class Bootstrap(Uncertainty):
         for solutions in self._resampled():
             indices.append(indices_of(solutions, subspaces, self._divisors_of(solutions)))
             curves.append([_weights(s, single) for s in solutions])
-        # The indices of all solutions, as if these were further outputs.
+        # One object computes the indices of all resamples, as if they were outputs.
         K = len(decomposition.solutions)
         Sa, S = (np.concatenate(values, axis=1) for values in zip(*indices, strict=True))
         unused = np.zeros(N_RESAMPLES * K)
@@ -88,12 +88,12 @@ class Bootstrap(Uncertainty):
 
     @property
     def _worth(self) -> float:
-        """What a deviation over the solutions is multiplied with to be that for one row."""
+        """The factor from a standard deviation over resamples to that for one row, root of the effective size."""
         _, weights, _ = self._rows()
         return float(weights.sum() / np.sqrt(weights @ weights))
 
     def _resampled(self) -> Iterator[list[Solution]]:
-        """Yield the solutions on rows drawn with replacement, always the same."""
+        """Yield the solutions on rows drawn with replacement. The seed is fixed."""
         dictionary, first = self.decomposition.dictionary, self.decomposition.solutions
         rows, weights, values = self._rows()
         rng = np.random.default_rng(0)
@@ -107,7 +107,7 @@ class Bootstrap(Uncertainty):
             yield solutions
 
     def _divisors_of(self, solutions: Sequence[Solution]) -> list[float]:
-        """Return what the indices of solutions on other rows are divided by, in units of their scales²."""
+        """Return the divisors of the indices of a resample, in units of the scales² of its solutions."""
         divisors = []
         for k, (s, first) in enumerate(zip(solutions, self.decomposition.solutions, strict=True)):
             known = s.total if self.divisors is None else self.divisors[k] * (first.scale / s.scale) ** 2
@@ -119,11 +119,11 @@ class Bootstrap(Uncertainty):
 def solve_again(
     dictionary: Dictionary, solutions: Sequence[Solution], rows: Floats, weights: Floats, values: Floats | None
 ) -> list[Solution]:
-    """Return solutions on other rows, or with other weights, the black box being that of given solutions.
+    """Return the solutions on other rows or with other weights, for the same black box.
 
-    `values` are those of the black box at the rows, (N, K), where it is known by them only.
+    `values` are the values of the black box at the rows, (N, K), if it is known by its values only.
     """
-    raise TypeError(f"{type(dictionary).__name__} has no rows to be drawn.")
+    raise TypeError(f"{type(dictionary).__name__} cannot be solved again on other rows.")
 
 
 @solve_again.register
@@ -141,12 +141,12 @@ def _(
 
 
 def _solve_columns(dictionary: OwnSpans, output: int, solution: Solution, rows: Floats, weights: Floats) -> Solution:
-    """Return a solution on other rows whose spans are the columns of the black box itself."""
+    """Return the solution on other rows, for a dictionary whose columns span its function spaces."""
     box = solution.black_box.toarray()[:, 0] / solution.scale
     columns = dictionary.evaluate(rows, output, csc_array(eye_array(len(box), format="csc")[:, 1:]), 1)
     unit = power_of_two(np.abs(columns).max(initial=0.0))
     triangle = _core.array_triangle(np.asfortranarray(columns / unit), weight=weights, y=None, n_threads=1)[0]
-    box = np.concatenate([[0.0], unit * box[1:]])  # a constant moves no component
+    box = np.concatenate([[0.0], unit * box[1:]])  # components do not depend on the constant
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RankWarning)  # the fit has warned already
         found = solve(triangle / np.sqrt(weights.sum()), dictionary.labels(output), box, 1)
@@ -154,21 +154,21 @@ def _solve_columns(dictionary: OwnSpans, output: int, solution: Solution, rows: 
 
 
 def _weights(solution: Solution, subspaces: Sequence[tuple[int, ...]]) -> csc_array:
-    """Return the weights of components, one column each, empty where there is none."""
+    """Return the weights of components, one column for each subspace; a missing component has weights 0."""
     number = {u: c for c, u in enumerate(solution.subspaces)}
     with_none = hstack([solution.weights, csc_array((solution.weights.shape[0], 1))], format="csc")
     return csc_array(with_none[:, np.array([number.get(u, -1) for u in subspaces], dtype=np.int64)])
 
 
 def _less_means(weights: csc_array, scale: float) -> csc_array:
-    """Return columns of weights less their mean and over a scale."""
+    """Return columns of weights minus their mean, divided by a scale."""
     used = np.unique(weights.indices)
     moved = weights.tocsr()[used].toarray() / scale
-    moved -= moved[:, [0]]  # exactly 0 where all are equal, as those of kept terms
+    moved -= moved[:, [0]]  # exactly 0 where all columns are equal, as for unprojected terms
     moved -= moved.mean(axis=1, keepdims=True)
     row, column = np.nonzero(moved)
     return csc_array((moved[row, column], (used[row], column)), shape=weights.shape)
 
 
 KINDS: dict[str, type[Uncertainty]] = {"bootstrap": Bootstrap, "jackknife": Uncertainty}
-"""The parameter `ci` of estimators."""
+"""The classes for the values of the parameter `ci` of estimators."""

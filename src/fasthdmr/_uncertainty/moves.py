@@ -1,4 +1,8 @@
-"""How the projections of terms, or the joint one of values, move with the weights of blocks of rows."""
+"""Derivatives of ridge projections with respect to the weights of blocks of rows.
+
+Decompositions of trees project each term of the trees on its own spans. Other decompositions project the values of the
+black box on all spans at once.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +23,13 @@ from fasthdmr._spans.joint_fit import EXACT, joint_system, random_signs
 from fasthdmr._support.typing import Floats
 from fasthdmr._uncertainty.blocks import SpanColumns
 
-_ROOM = 10_000_000  # numbers of terms that are moved at a time: 80 MB
-_MAX_LEVERAGE = 0.95
+_ROOM = 10_000_000  # the size of a batch of terms, in numbers: 80 MB
+_MAX_LEVERAGE = 0.95  # a leverage of 1 would make the corrected residual infinite
 
 
 @dataclass(frozen=True)
 class Term:
-    """A term of trees: its output, its number among the subspaces of that and among all terms, and its spans."""
+    """A term of trees: its output, its numbers among the terms of that output and among all terms, and its spans."""
 
     output: int
     subspace: int
@@ -37,21 +41,21 @@ class Term:
 def moves_of_projections(
     dictionary: SpanDictionary, columns: SpanColumns, residual: Floats, solutions: Sequence[Solution]
 ) -> tuple[Floats, _core.SpanGram]:
-    """Return the derivatives of what projections push to spans: of values here, and of terms for trees.
+    """Return the derivatives of the coefficients of projections: of terms for trees, of values for other black boxes.
 
     Parameters
     ----------
     dictionary : SpanDictionary
     columns : SpanColumns
     residual : ndarray of shape (B L, K)
-        What the components leave of the black box.
+        The black box minus its components.
     solutions : sequence of Solution
 
     Returns
     -------
     moves : ndarray of shape (columns, K, B)
     gram : _core.SpanGram
-        The products of spans.
+        The Gram matrix of the spans.
     """
     return moves_of_values(columns, residual, dictionary.regression)
 
@@ -64,7 +68,7 @@ def _(
 
 
 def moves_of_values(columns: SpanColumns, residual: Floats, regression: Regression) -> tuple[Floats, _core.SpanGram]:
-    """Return the derivatives of a joint projection: the regression of its residual in one block after the other.
+    """Return the derivatives of a joint projection: for each block, the regression of the residual in that block.
 
     Parameters
     ----------
@@ -76,9 +80,9 @@ def moves_of_values(columns: SpanColumns, residual: Floats, regression: Regressi
     -------
     moves : ndarray of shape (columns, K, B)
     gram : _core.SpanGram
-        The products of spans.
+        The Gram matrix of the spans.
     """
-    # A row draws the fit towards itself: what is left there is too small by that.
+    # A row of leverage h attracts the fit, so its residual has variance (1 - h) sigma². The division corrects that.
     leverage = np.clip(leverages(columns, regression), 0, _MAX_LEVERAGE)
     residual = residual / np.sqrt(1 - leverage)[:, None]
     block = np.repeat(np.arange(columns.n_blocks), len(columns.mass) // columns.n_blocks)
@@ -88,7 +92,10 @@ def moves_of_values(columns: SpanColumns, residual: Floats, regression: Regressi
 
 
 def leverages(columns: SpanColumns, regression: Regression) -> Floats:
-    """Return by row how much of a joint fit at it is its own value, (B L,): by random signs where rows are many."""
+    """Return the leverage of each row in a joint fit, (B L,), the diagonal of the hat matrix.
+
+    For many rows it is estimated by Hutchinson's method with random signs.
+    """
     S = len(columns.mass)
     probes = np.eye(S) if S <= EXACT else random_signs(S)
     coefficients, _ = _regress(columns, probes, regression)
@@ -96,12 +103,12 @@ def leverages(columns: SpanColumns, regression: Regression) -> Floats:
         columns.centred(s) @ coefficients[columns.first[s] : columns.first[s + 1]] for s in range(len(columns.sizes))
     )
     own = columns.mass + np.sum(probes * fitted, axis=1) / (1 if S <= EXACT else probes.shape[1])
-    share: Floats = own / np.sum(columns.mass**2) / regression.n_effective  # a fit has more rows than are kept
+    share: Floats = own / np.sum(columns.mass**2) / regression.n_effective  # the fit used more rows than the sample has
     return share
 
 
 def _regress(columns: SpanColumns, values: Floats, regression: Regression) -> tuple[Floats, _core.SpanGram]:
-    """Return the coefficients of the ridge regression of values, (B L, q), on all spans, (columns, q)."""
+    """Return the coefficients, (columns, q), of the ridge regression of values (B L, q) on all spans, and the Gram."""
     rows, mass, basis = columns.rows, columns.mass, columns.basis
     values = np.asfortranarray(values)
     sums = _core.array_sums(basis.core, rows, weight=mass, values=values, n_threads=1)
@@ -112,21 +119,21 @@ def _regress(columns: SpanColumns, values: Floats, regression: Regression) -> tu
 def moves_of_terms(
     columns: SpanColumns, trees: TreeDictionary, outputs: Sequence[TreeOutput], regression: Regression
 ) -> tuple[Floats, _core.SpanGram]:
-    """Return the derivatives of the projections of terms, added up.
+    """Return the sum over terms of the derivatives of their projections.
 
     Parameters
     ----------
     columns : SpanColumns
     trees : TreeDictionary
     outputs : sequence of TreeOutput
-        Of these trees.
+        The outputs of these trees.
     regression : Regression
 
     Returns
     -------
     moves : ndarray of shape (columns, K, B)
     gram : _core.SpanGram
-        The products of spans.
+        The Gram matrix of the spans.
     """
     names = [output.columns.subspaces for output in outputs]
     orders, coarse_orders = projection_orders(columns.basis, names)
@@ -142,7 +149,7 @@ def moves_of_terms(
 
 
 class _Terms:
-    """Terms of trees that are projected on the spans of some order inside their own subspaces."""
+    """Terms of trees, each projected on the spans of all subsets of its subspace up to some order."""
 
     def __init__(
         self,
@@ -157,7 +164,7 @@ class _Terms:
         self.orders, self.kept, self.ridge = orders, kept, ridge
 
     def moves(self) -> tuple[Floats, _core.SpanGram]:
-        """Return (constant and columns, outputs x B), and the products of spans."""
+        """Return the derivatives, (1 + columns, K * B), and the Gram matrix of the spans."""
         columns, rows, mass = self.columns, self.columns.rows, self.columns.mass
         sums = _core.tree_sums(
             columns.basis.core,
@@ -178,7 +185,7 @@ class _Terms:
         return total, gram
 
     def _batches(self) -> Iterator[list[Term]]:
-        """Yield the terms that are projected, as many at a time as memory is spared for."""
+        """Yield the projected terms in batches of limited memory."""
         batch: list[Term] = []
         room, number, columns = _ROOM, -1, self.columns
         for k, output in enumerate(self.outputs):
@@ -196,7 +203,7 @@ class _Terms:
             yield batch
 
     def _evaluate(self, batch: list[Term]) -> Floats:
-        """Return terms at the rows, centred, (B L, T)."""
+        """Return the centred values of terms at the rows, (B L, T)."""
         values = []
         for k, output in enumerate(self.outputs):
             chosen = [term.subspace for term in batch if term.output == k]
@@ -214,10 +221,13 @@ class _Terms:
         return terms
 
     def _right_sides(self, batch: list[Term], coefficients: list[Floats]) -> list[Floats | None]:
-        """Return by term how the products of its residual with its spans move, (columns, B); None for other terms."""
+        """Return, for each term, the derivatives of the inner products of its residual and its spans, (columns, B).
+
+        Terms outside of the batch have None.
+        """
         columns, sizes = self.columns, self.columns.sizes
         right: list[Floats | None] = [None] * len(coefficients)
-        users: dict[int, list[tuple[int, slice, Floats]]] = {}  # by span: terms, where it is in their columns, theirs
+        users: dict[int, list[tuple[int, slice, Floats]]] = {}  # by span: term, slice of its columns, its array
         for position, term in enumerate(batch):
             ends = np.cumsum([sizes[span] for span in term.spans])
             own = np.empty((ends[-1], columns.n_blocks), order="F")
