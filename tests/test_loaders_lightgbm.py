@@ -202,6 +202,13 @@ def test_bagging_of_models_that_see_some_columns(zero):
     assert_close(load_forest(model).predict(rows), model.predict(rows))
 
 
+def test_boosters_take_missing_values_in_tree_hdmr():
+    rows = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+    booster = fitted("regressor", rows).booster_
+    fit = TreeHDMR(booster, order=5, smooth=False).fit(rows)
+    assert_close(fit.predict(rows) + fit.residual(rows), load_forest(booster).predict(rows), rtol=1e-9)
+
+
 def test_linear_leaves_are_refused():
     options = {"linear_tree": True, "verbose": -1}
     model = lgb.train(options, lgb.Dataset(X, Y, params=options), 2)

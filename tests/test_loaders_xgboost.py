@@ -192,6 +192,13 @@ def test_tree_hdmr_explains_it():
     assert_close(fit.predict(X) + fit.residual(X), load_forest(model).predict(X), rtol=1e-9)
 
 
+def test_boosters_take_missing_values_in_tree_hdmr():
+    rows = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+    booster = fitted("regressor", rows).get_booster()
+    fit = TreeHDMR(booster, order=5, smooth=False).fit(rows)
+    assert_close(fit.predict(rows) + fit.residual(rows), load_forest(booster).predict(rows), rtol=1e-9)
+
+
 def test_linear_boosters_are_refused():
     with pytest.raises(ValueError, match=r"gblinear.*HDMR"):
         load_forest(xgb.XGBRegressor(booster="gblinear", n_estimators=2).fit(X, Y))

@@ -25,8 +25,8 @@ index parameter(const Value& of, std::string_view key) {
 
 class Fields {
 public:
-    const Value &left, &right, &feature, &threshold, &default_left, &weight;
-    const Value* split_type;
+    const Value &left, &right, &feature, &threshold, &default_left;
+    const Value *weight, *split_type;  // trees with vector leaves may have no weights: their nodes then weigh the same
     // A leaf's values: one number in place of the threshold; several ones in a list of leaves or, before xgboost 3.1, of
     // nodes.
     const Value *leaf_weights, *node_weights;
@@ -39,7 +39,7 @@ public:
           feature(tree.array("split_indices", nodes)),
           threshold(tree.array("split_conditions", nodes)),
           default_left(tree.array("default_left", nodes)),
-          weight(tree.array("sum_hessian", nodes)),
+          weight(width_ == 1 || tree.find("sum_hessian") ? &tree.array("sum_hessian", nodes) : nullptr),
           split_type(tree.find("split_type")),
           leaf_weights(width_ > 1 ? tree.find("leaf_weights") : nullptr),
           node_weights(width_ > 1 && !leaf_weights ? &tree.array("base_weights", nodes * width_) : nullptr),
@@ -100,7 +100,7 @@ void append_tree(const Value& tree, index nodes, index width, ReadTrees& trees) 
     };
     for (index k = 0; k < index(order.size()); ++k) {
         const index node = order[k], at = trees.append();
-        trees.weight[at] = double(float(fields.weight.number(node)));
+        trees.weight[at] = fields.weight ? double(float(fields.weight->number(node))) : 1.0;
         if (fields.left.integer(node) == -1) {
             for (index c = 0; c < width; ++c) trees.value[at * width + c] = fields.leaf(node, c);
             continue;

@@ -62,6 +62,16 @@ TEST(numbers_of_xgboost_are_float32_in_decimals_too) {
     CHECK(trees.value[1] == double(0.1f));
 }
 
+TEST(vector_leaves_of_xgboost_without_weights) {
+    const std::string vector = R"({"learner": {"gradient_booster": {"model": {"tree_info": [0], "trees": [
+{"left_children": [1, -1, -1], "right_children": [2, -1, -1], "split_indices": [0, 0, 0],
+ "split_conditions": [0.5, 0, 0], "default_left": [1, 0, 0], "base_weights": [0, 0, 1, 2, 3, 4],
+ "tree_param": {"num_nodes": "3", "size_leaf_vector": "2"}}]}}}})";
+    const ReadTrees trees = read_xgboost(vector);
+    CHECK(trees.weight == (Numbers{1.0, 1.0, 1.0}) && trees.value == (Numbers{0, 0, 1, 2, 3, 4}));
+    CHECK_THROWS(Error, "sum_hessian", read_xgboost(replaced(xgboost_json(), R"("sum_hessian": [9, 4, 5, 0],)", "")));
+}
+
 TEST(trees_of_xgboost) {
     const ReadTrees trees = read_xgboost(xgboost_json());
     CHECK(trees.tree_offsets == (Integers{0, 3, 4}));

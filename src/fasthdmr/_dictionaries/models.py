@@ -8,6 +8,8 @@ from sklearn.utils import get_tags
 
 from fasthdmr._forest.forest import Forest
 
+_TAKE_MISSING = ("catboost", "lightgbm", "xgboost")  # their boosters have no tags, nor have old versions of all else
+
 
 def kind_of_model(model: Any) -> str | None:
     """Return the estimator type, such as "regressor" or "classifier"; None if the model does not declare one.
@@ -18,8 +20,8 @@ def kind_of_model(model: Any) -> str | None:
     >>> kind_of_model(KMeans()), kind_of_model(lambda X: X[:, 0])
     ('clusterer', None)
     """
-    if hasattr(model, "__sklearn_tags__"):
-        kind: str | None = get_tags(model).estimator_type
+    if (tags := _tags(model)) is not None:
+        kind: str | None = tags.estimator_type
         return kind
     return "classifier" if hasattr(model, "predict_proba") else getattr(model, "_estimator_type", None)
 
@@ -42,7 +44,18 @@ def allows_nan(model: Any) -> bool:
     """Return whether a model accepts missing values."""
     if isinstance(model, Forest):
         return model.allow_nan
-    return hasattr(model, "__sklearn_tags__") and bool(get_tags(model).input_tags.allow_nan)
+    tags = _tags(model)
+    if tags is not None:
+        return bool(tags.input_tags.allow_nan)
+    return type(model).__module__.partition(".")[0] in _TAKE_MISSING
+
+
+def _tags(model: Any) -> Any:
+    """Return scikit-learn's tags, None where it has none or they fail, as those of xgboost before 2.1.4 do."""
+    try:
+        return get_tags(model) if hasattr(model, "__sklearn_tags__") else None
+    except AttributeError:
+        return None
 
 
 def names_of(model: Any) -> Any:
