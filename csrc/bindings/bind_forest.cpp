@@ -126,11 +126,17 @@ Doubles float64_thresholds(const Doubles& thresholds) {
     return result;
 }
 
-// The least and the largest float64 that are rounded to the same float32 as the value.
-py::tuple float32_interval(float value) {
+// The least and the largest float64 that are rounded to the same float32 as each value, (n, 2).
+Doubles float32_intervals(const Doubles& values) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    const float before = std::nextafter(value, -float(infinity));
-    return py::make_tuple(std::nextafter(largest_double_not_above(before), infinity), largest_double_not_above(value));
+    const index n = values.size();
+    Doubles result({n, index(2)});
+    for (index k = 0; k < n; ++k) {
+        const float value = float(values.at(k)), before = std::nextafter(value, -float(infinity));
+        result.mutable_at(k, 0) = std::nextafter(largest_double_not_above(before), infinity);
+        result.mutable_at(k, 1) = largest_double_not_above(value);
+    }
+    return result;
 }
 
 // The forests with one common comparison, unchanged if they share it already; an error if there is none.
@@ -140,9 +146,8 @@ std::vector<std::shared_ptr<Forest>> compared_alike(const std::vector<std::share
     const auto all = one_comparison({forests.begin(), forests.end()});
     if (!all)
         throw Error(
-            "The models take different values for missing ones, or tell values apart that another one of them takes "
-            "for "
-            "0. Decompose them one by one.");
+            "The models take different values for missing ones, or tell values apart that another one of them "
+            "takes for 0. Decompose them one by one.");
     std::vector<std::shared_ptr<Forest>> result;
     for (const auto& forest : forests)
         result.push_back(same(forest->comparison(), all) ? forest : std::make_shared<Forest>(forest->compared_by(all)));
@@ -231,7 +236,7 @@ void bind_forest(py::module_& m) {
           py::arg("set").noconvert(), py::arg("set_offsets").noconvert(), py::arg("intervals").noconvert());
     m.def("float64_thresholds", &float64_thresholds, py::arg("thresholds").noconvert());
     m.def("compared_alike", &compared_alike, py::arg("forests"));
-    m.def("float32_interval", &float32_interval, py::arg("value"));
+    m.def("float32_intervals", &float32_intervals, py::arg("values").noconvert());
     bind_evaluator<Prediction>(m, "Prediction");
     bind_evaluator<TreeFeatures>(m, "TreeFeatures");
     bind_evaluator<NodeFeatures>(m, "NodeFeatures");

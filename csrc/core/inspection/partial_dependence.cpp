@@ -26,12 +26,20 @@ struct Sides {
 // Positions of an axis' values among the thresholds of the forest, as it compares them.
 class Cuts {
 public:
-    Cuts(const Comparison& comparison, const GridAxis& axis) : comparison_(comparison), variable_(axis.variable) {
+    Cuts(const Comparison& comparison, const GridAxis& axis)
+        : variable_(axis.variable), first_set_(comparison.n_features()) {
         for (const double v : axis.values) {
             values_.push_back(comparison.code(variable_, v));
             if (std::isnan(values_.back()))
                 throw Error("The value " + std::to_string(v) + " of a grid along variable " +
                             std::to_string(variable_) + " is a missing value to the model: leave it out of the grid.");
+        }
+        outside_.resize(comparison.columns() - first_set_);
+        for (index j = first_set_; j < comparison.columns(); ++j) {
+            if (comparison.variable(j) != variable_) continue;
+            std::vector<float>& outside = outside_[j - first_set_];
+            outside.resize(values_.size());
+            comparison.load_set(j, values_.data(), index(values_.size()), outside.data());
         }
     }
 
@@ -64,8 +72,7 @@ private:
     }
 
     void append_set(const Node& node, bool right, const Side& side, std::vector<Side>& out) const {
-        std::vector<float> outside(values_.size());
-        comparison_.load_set(node.feature, values_.data(), index(values_.size()), outside.data());
+        const std::vector<float>& outside = outside_[node.feature - first_set_];
         for (std::int32_t end = side.low; end < side.high;) {
             const std::int32_t begin = end;
             while (end < side.high && outside[end] == outside[begin]) ++end;
@@ -73,9 +80,10 @@ private:
         }
     }
 
-    const Comparison& comparison_;
     std::int32_t variable_;
+    index first_set_;  // the column of the first set of values
     std::vector<float> values_;
+    std::vector<std::vector<float>> outside_;  // by set of the axis' variable, whether each value is outside
 };
 
 // A sum of boxes on a grid, for each output. Boxes are added as differences at their corners, and prefix sums along all

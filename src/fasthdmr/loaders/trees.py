@@ -142,7 +142,7 @@ class Trees:
             self.feature,
             self.threshold,
             replaced,
-            np.full_like(self.left, -1) if self.category_set is None else self.category_set,
+            _numbers(self),
             np.zeros(1, dtype=np.int64) if self.set_offsets is None else self.set_offsets,
             np.empty((0, 2)) if self.set_intervals is None else self.set_intervals,
         )
@@ -150,9 +150,7 @@ class Trees:
     def _in_float64(self) -> Trees:
         """Return the ensemble as one that compares in float64: columns of sets need the places of all cuts."""
         assert self.set_intervals is not None
-        low, high = self.set_intervals.T
-        below = np.nextafter(low.astype(np.float32), np.float32(-np.inf)).astype(np.float64)
-        ends = np.nextafter(_core.float64_thresholds(below), np.inf), _core.float64_thresholds(high.copy())
+        ends = [_core.float32_intervals(of.copy())[:, k] for k, of in enumerate(self.set_intervals.T)]
         return replace(
             self,
             float64=True,

@@ -150,6 +150,5 @@ def _output_names(n_outputs: int, classes: Any, objective: str) -> tuple[str, ..
 
 def _missing(n_features: int, missing: float) -> NDArray[np.float64]:
     """Return the float64 values that are equal to `missing` in float32, as values that count as NaN."""
-    value = np.float32(missing)
-    low, high = _core.float32_interval(float(value))
+    [[low, high]] = _core.float32_intervals(np.array([np.float32(missing)], dtype=np.float64))
     return np.tile([low, high, np.nan], (n_features, 1))
