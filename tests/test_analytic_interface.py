@@ -12,7 +12,7 @@ from sklearn.base import clone
 from tolerance import assert_close
 
 from fasthdmr import HDMR, Sensitivity
-from fasthdmr._results.decomposition import Component
+from fasthdmr._results.component import Component
 from fasthdmr.analytic import GaussianQuadratic, Ishigami, Product, SymmetricPolynomial
 from fasthdmr.plotting import ComponentDisplay, SensitivityDisplay
 

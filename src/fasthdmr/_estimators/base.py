@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._estimators.checked import CheckedEstimator
 from fasthdmr._estimators.scores import r_squared
-from fasthdmr._results.decomposition import Component, Decomposition, assemble
+from fasthdmr._results.component import Component
+from fasthdmr._results.decomposition import Decomposition, assemble
 from fasthdmr._results.explanation import Explanation, as_row, explain
 from fasthdmr._results.sensitivity import Sensitivity
 from fasthdmr._solve.hierarchy import Solution

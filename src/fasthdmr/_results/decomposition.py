@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fasthdmr._dictionaries.dictionary import Dictionary
+from fasthdmr._results.component import Component
 from fasthdmr._results.concurvity import concurvity
 from fasthdmr._results.fidelity import Fidelity
-from fasthdmr._results.fourier import FourierSeries, project
 from fasthdmr._results.sensitivity import Sensitivity
 from fasthdmr._solve.hierarchy import Solution, indices_of
 from fasthdmr._solve.problem import Kept
@@ -20,190 +20,10 @@ from fasthdmr._support.sample import Sample
 from fasthdmr._support.scale import Deviations, in_units
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
-from fasthdmr._support.validation import take_columns
 from fasthdmr._support.warnings import ConstantWarning, ResidualWarning, warn
 from fasthdmr._uncertainty.bootstrap import KINDS
-from fasthdmr._uncertainty.uncertainty import Uncertainty
 
 _LARGE_RESIDUAL = 0.1
-
-
-class Source(Protocol):
-    """The owner of component functions: a `Decomposition`, or a function with closed-form components."""
-
-    def component_at(self, subspace: Subspace, values: Floats) -> Floats:
-        """Return one component at given values of its variables, (N,) or (N, K)."""
-        ...
-
-    def marginal(self, variable: int) -> tuple[Floats, Floats] | None:
-        """Return a weighted sample of the law of a variable, values and weights, each (S,); None if unknown."""
-        ...
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Component:
-    """One component function f_u.
-
-    Attributes
-    ----------
-    subspace : tuple of int
-        u, the sorted column indices of its variables.
-    names : tuple of str
-        The names of these variables.
-    variance : float or ndarray of float64, shape (K,)
-        Var(f_u) under the fitted measure; one value for each output if there are several.
-    bounds : ndarray of float64, shape (|u|, 2), or None
-        A range for plots of each variable: the 1st and 99th percentile of the fitted rows, or of the law of a closed
-        form.
-    arguments : tuple of str
-        The names of the variables in the order of the arguments. It is the order in which the component was requested:
-        ``component(("s5", "bmi"))`` takes s5 first, though bmi is the first column of the two.
-
-    Notes
-    -----
-    Arrays are matched by position. A data frame, or a Series with a name, must have the names in `arguments`, in any
-    order. If the variables have the default names x0, x1 and so on, frames with other names are matched by position.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fasthdmr import HDMR
-    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(2000, 2))
-    >>> component = HDMR(lambda X: X[:, 0] + X[:, 0] * X[:, 1]).fit(X).component(0)
-    >>> component
-    Component(x0)
-    >>> component([-0.5, 0.5]).round(1)
-    array([-0.5,  0.5])
-    """
-
-    subspace: Subspace
-    names: tuple[str, ...]
-    variance: float | Floats
-    bounds: Floats | None
-    arguments: tuple[str, ...]
-    _order: tuple[int, ...] | None  # position in `arguments` of each variable of `subspace`; None: columns
-    _source: Source
-    _uncertainty: Uncertainty | None = None
-
-    def __call__(self, values: ArrayLike) -> Floats:
-        """Evaluate f_u.
-
-        Parameters
-        ----------
-        values : array-like or data frame of shape (N, |u|), or (N,) for one variable
-            Values of the variables in the order of `arguments`. The columns of a data frame are matched by name. For
-            `fasthdmr.decompose`: the columns of the dictionary, (N, b).
-
-        Returns
-        -------
-        ndarray of float64, shape (N,) or (N, K)
-            f_u at the values, in the units of the output.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If `values` has another number of columns or other names, or its entries are not numbers.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from fasthdmr import HDMR
-        >>> X = np.random.default_rng(0).uniform(-1, 1, size=(2000, 2))
-        >>> hdmr = HDMR(lambda X: X[:, 0] + 4 * X[:, 0] * X[:, 1]).fit(X)
-        >>> np.sign(hdmr.component((0, 1))([[0.5, 0.5], [0.5, -0.5]]))
-        array([ 1., -1.])
-        """
-        return self._source.component_at(self.subspace, self._columns(values))
-
-    def standard_error(self, values: ArrayLike) -> Floats:
-        """Return the pointwise standard error of f_u, for a component of one variable.
-
-        It is the standard deviation of f_u over samples of the same size, for the given black box. A band of two
-        standard errors to either side covers the component under the law of the rows at about 95 % of the points.
-
-        Parameters
-        ----------
-        values : array-like or data frame of shape (N,) or (N, 1)
-            Values of the variable.
-
-        Returns
-        -------
-        ndarray of float64, shape (N,) or (N, K)
-            Standard errors, in the units of the output.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the component has several variables, if its measure is not a sample of rows, or if `values` are invalid
-            as for a call.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from fasthdmr import HDMR
-        >>> X = np.random.default_rng(0).uniform(-1, 1, size=(2000, 2))
-        >>> component = HDMR(lambda X: X[:, 0] + X[:, 0] * X[:, 1]).fit(X).component(0)
-        >>> bool((component.standard_error([-0.5, 0.0, 0.5]) < 0.05).all())
-        True
-        """
-        if len(self.subspace) > 1:
-            raise ValueError(
-                f"standard_error is for components of one variable, got {' '.join(self.names)}. The indices of all "
-                "components have confidence intervals: sensitivity_.Sa_conf, .S_conf."
-            )
-        if self._uncertainty is None:
-            raise ValueError(
-                f"{self!r} has no standard error: its measure is known exactly, or no sample of rows was kept. Fit "
-                "HDMR, KernelHDMR or TreeHDMR with measure='empirical'."
-            )
-        return self._uncertainty.standard_error(self.subspace, self._columns(values))
-
-    def fourier(self, degree: int = 4) -> FourierSeries:
-        """Return a smooth approximation: the projection on zero-mean Fourier series over the variable's range (spec 5).
-
-        The measure of the projection is that of the fitted rows; many rows are thinned evenly. The decomposition does
-        not change.
-
-        Parameters
-        ----------
-        degree : int, default=4
-            The highest frequency, in periods over the range of the variable. The default is that of the paper.
-
-        Returns
-        -------
-        FourierSeries
-            A function of values of the variable, (N,) or a data frame.
-
-        Raises
-        ------
-        ValueError
-            If the component has several variables, or `degree` is not a positive integer.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from fasthdmr import HDMR
-        >>> X = np.random.default_rng(0).uniform(0, 1, size=(2000, 2))
-        >>> component = HDMR(lambda X: np.sin(2 * np.pi * X[:, 0]) + X[:, 1]).fit(X).component(0)
-        >>> component.fourier(degree=2)([0.25, 0.75]).round(1)
-        array([ 1., -1.])
-        """
-        marginal = self._source.marginal(self.subspace[0]) if len(self.subspace) == 1 else None
-        if marginal is None:
-            raise ValueError(f"Only a component of one variable has a Fourier series, got {' '.join(self.names)}.")
-        return replace(project(self, *marginal, degree), name=self.names[0])
-
-    def _columns(self, values: Any) -> Any:
-        """Return the columns in the order of the subspace. The dictionary raises the error for wrong shapes."""
-        if self._order is None:
-            return values
-        columns = take_columns(values, self.arguments, repr(self))
-        if columns.ndim == 1 and len(self.subspace) == 1:
-            return columns[:, None]
-        return columns[:, list(self._order)] if columns.shape[1:] == (len(self.subspace),) else columns
-
-    def __repr__(self) -> str:
-        return f"Component({' '.join(self.arguments)})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_scalar
 
-from fasthdmr._results.decomposition import Component
+from fasthdmr._results.component import Component
 from fasthdmr._results.sensitivity import Sensitivity
 from fasthdmr._support.subspaces import Subspace, as_subspace, as_variables, check_width
 from fasthdmr._support.typing import Floats
