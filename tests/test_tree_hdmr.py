@@ -35,6 +35,11 @@ X, y = make_ishigami(1500, random_state=0)
 NEW = make_ishigami(300, random_state=1)[0]
 MODEL = GradientBoostingRegressor(n_estimators=80, max_depth=3, random_state=0).fit(X, y)
 SUMS = "sums of products, not of squares"
+# Five variables, so that some trees split on more than three of them.
+X_FIVE = np.random.default_rng(2).normal(size=(500, 5))
+FIVE = GradientBoostingRegressor(n_estimators=40, max_depth=3, random_state=0).fit(
+    X_FIVE, X_FIVE[:, 0] * X_FIVE[:, 1] + X_FIVE[:, 2] * X_FIVE[:, 3] + X_FIVE[:, 4]
+)
 
 
 def fit_quietly(*args, **options):
@@ -46,7 +51,7 @@ def fit_quietly(*args, **options):
 
 
 def terms_of(model, rows, *, hybrid):
-    """The model's terms {u: values}: by node, or trees of at most two variables whole."""
+    """The model's terms {u: values}: by node, or trees of at most three variables whole."""
     terms = {}
 
     def add(groups, features):
@@ -58,9 +63,9 @@ def terms_of(model, rows, *, hybrid):
         add(oracle.node_groups(model), oracle.node_features(model, rows))
         return terms
     groups = oracle.groups(model)
-    few = [g for g, (_, u, _) in enumerate(groups) if len(u) <= 2]
+    few = [g for g, (_, u, _) in enumerate(groups) if len(u) <= 3]
     add([groups[g] for g in few], oracle.group_features(model, rows)[:, few])
-    many = [t for _, u, trees in groups if len(u) > 2 for t in trees]
+    many = [t for _, u, trees in groups if len(u) > 3 for t in trees]
     add(oracle.node_groups(model, trees=many), oracle.node_features(model, rows, trees=many))
     return terms
 
@@ -71,16 +76,17 @@ def terms_of(model, rows, *, hybrid):
 @pytest.mark.parametrize("smooth", [True, False])
 @pytest.mark.parametrize("order", [2, 3])
 @pytest.mark.parametrize("basis", ["spline", "bins"])
-def test_components_are_those_of_the_reference(basis, order, smooth):
+@pytest.mark.parametrize(("model", "X"), [(MODEL, X), (FIVE, X_FIVE)], ids=["three variables", "five variables"])
+def test_components_are_those_of_the_reference(model, X, basis, order, smooth):
     weights = np.random.default_rng(0).uniform(0.5, 2, size=len(X))
-    hdmr = TreeHDMR(MODEL, basis=basis, order=order, smooth=smooth, n_splines=(6, 4, 3)).fit(X, sample_weight=weights)
+    hdmr = TreeHDMR(model, basis=basis, order=order, smooth=smooth, n_splines=(6, 4, 3)).fit(X, sample_weight=weights)
     used = hdmr.decomposition_.dictionary.basis
-    terms = terms_of(MODEL, X, hybrid=smooth)
+    terms = terms_of(model, X, hybrid=smooth)
     expected = reference.top_down(used.subspaces, reference.columns(used, X), terms, weights, smooth=smooth)
     values = hdmr.evaluate(X)
+    f = model.predict(X)
     for c, u in enumerate(hdmr.subspaces_):
-        assert np.abs(values[:, c] - expected[u] + np.average(expected[u], weights=weights)).max() < 1e-8 * y.std()
-    f = MODEL.predict(X)
+        assert np.abs(values[:, c] - expected[u] + np.average(expected[u], weights=weights)).max() < 1e-8 * f.std()
     share = weights / weights.sum()
     centred = f - share @ f
     assert_close(hdmr.sensitivity_.Sa, share @ values**2 / (share @ centred**2), 1e-8, reason=SUMS)

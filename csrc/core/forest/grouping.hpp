@@ -16,7 +16,7 @@ struct Group {
 
 // Which trees: all, or those that split on at most kFewVariables variables, or the others.
 enum class TreeChoice { all, of_few_variables, of_many_variables };
-constexpr std::size_t kFewVariables = 2;
+constexpr std::size_t kFewVariables = 3;
 
 // The trees that add to one output.
 std::vector<index> trees_of(const Forest& forest, index output, TreeChoice which = TreeChoice::all);

@@ -64,7 +64,7 @@ class TreeHDMR(BaseHDMR):
     smooth : bool
         For splines and bins. True: each component is the least-squares projection of its tree terms on the spline
         spaces of its variables and their subsets; what splines cannot represent is in the residual. Where two variables
-        take no values together, their component is evaluated at the nearest place with rows. Trees of at most two
+        take no values together, their component is evaluated at the nearest place with rows. Trees of at most three
         variables are kept whole. False: components keep the piecewise constant terms of the trees. They are orthogonal
         to the spans of their subsets, but not to step functions of fewer variables. Trees are then sorted by node.
     combine : "auto", "sum" or "ridge"
