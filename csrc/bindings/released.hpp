@@ -14,7 +14,7 @@ public:
 
 private:
     Interruptible call_;
-    Interruptible::Joined joined_{&call_};
+    Interruptible::Scope scope_{&call_};
     py::gil_scoped_release release_;
 };
 

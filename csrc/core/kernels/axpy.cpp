@@ -1,4 +1,4 @@
-// y += a x, the sum of scaled columns that component functions are evaluated by.
+// y += a x. Component functions are evaluated as such sums of scaled columns.
 #include "kernels/declarations.hpp"
 
 namespace fasthdmr::FASTHDMR_ISA {

@@ -1,5 +1,5 @@
-// Compiler extensions, each with a fallback in standard C++. No other file of the core uses one. Plain enough for
-// kernel files: templates and inline functions here depend on FASTHDMR_ISA or are forced into their callers.
+// Compiler extensions, each with a fallback in standard C++. No other file of the core uses one. Kernel files may
+// include this header: its functions are in the namespace FASTHDMR_ISA, or are always inlined.
 #pragma once
 
 #if defined(__GNUC__)  // GCC and Clang
@@ -14,7 +14,7 @@
 #define FASTHDMR_CPU_SUPPORTS(feature) false
 #endif
 
-// GCC, Clang and MSVC all know this keyword; C++ has none.
+// A keyword of GCC, Clang and MSVC; standard C++ has none.
 #define FASTHDMR_RESTRICT __restrict
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -35,7 +35,7 @@
 #if defined(FASTHDMR_ISA)
 namespace fasthdmr::FASTHDMR_ISA {
 
-// Some doubles of a register. Compilers do not always find vectors in loops of four, so they are written out.
+// A vector register of doubles. Compilers do not always vectorise loops over four numbers, so it is explicit.
 #if defined(__GNUC__)
 template <int Lanes>
 struct Vector {

@@ -1,5 +1,5 @@
-// Declares the kernels in the namespace of the instruction set that a file is compiled for: every file of kernels is
-// compiled once for each of them.
+// Declares the kernels in the namespace of the instruction set that the including file is compiled for. Every kernel
+// file is compiled once for each instruction set.
 #pragma once
 
 #include "kernels/kernels.hpp"

@@ -21,9 +21,9 @@ const Kernels& choose() {
     const bool avx512 = avx2 && FASTHDMR_CPU_SUPPORTS("avx512f") && FASTHDMR_CPU_SUPPORTS("avx512dq") &&
                         FASTHDMR_CPU_SUPPORTS("avx512bw") && FASTHDMR_CPU_SUPPORTS("avx512vl");
     const Kernels* best = avx512 ? &kernels_avx512 : avx2 ? &kernels_avx2 : &kernels_baseline;
-    if (const char* wish = std::getenv("FASTHDMR_CPU")) {
-        if (!std::strcmp(wish, "baseline")) best = &kernels_baseline;
-        if (!std::strcmp(wish, "avx2") && avx2) best = &kernels_avx2;
+    if (const char* requested = std::getenv("FASTHDMR_CPU")) {
+        if (!std::strcmp(requested, "baseline")) best = &kernels_baseline;
+        if (!std::strcmp(requested, "avx2") && avx2) best = &kernels_avx2;
     }
     return *best;
 #else

@@ -1,4 +1,4 @@
-// The table of the kernels of one instruction set, such as kernels_avx2.
+// Defines the table of kernels of one instruction set, such as kernels_avx2.
 #include "kernels/declarations.hpp"
 
 #define FASTHDMR_CONCAT_(a, b) a##b

@@ -1,11 +1,11 @@
-// The inner loops over rows, compiled once for each instruction set and chosen at run time.
+// The table of kernels: inner loops over rows, compiled once for each instruction set and selected at run time.
 #pragma once
 
 #include "kernels/records.hpp"
 
 namespace fasthdmr {
 
-// The kernels of one instruction set, as pointers; signatures.inc lists and explains them.
+// Pointers to the kernels of one instruction set; signatures.inc documents each.
 struct Kernels {
     const char* name;  // of the instruction set
 #define FASTHDMR_KERNEL(kernel, parameters) void(*kernel) parameters;
@@ -13,9 +13,10 @@ struct Kernels {
 #undef FASTHDMR_KERNEL
 };
 
-constexpr index kTile = 64;  // codes are read in whole tiles of rows
+constexpr index kTile = 64;  // rows of a tile; 16-bit codes are processed in whole tiles
 
-// The best set for this CPU; FASTHDMR_CPU=baseline|avx2|avx512 asks for another one.
+// The kernels of the best instruction set of this CPU, or of the one in the environment variable FASTHDMR_CPU
+// (baseline, avx2, avx512) if the CPU supports it.
 const Kernels& kernels();
 
 }  // namespace fasthdmr

@@ -1,4 +1,4 @@
-// Lookup tables of one or two variables: ranks to cells, and the sum of the cells.
+// Lookup in tables of one or two variables: from ranks to positions along an axis, and from positions to cells.
 #include "kernels/declarations.hpp"
 
 #if defined(__AVX512F__)
@@ -7,8 +7,8 @@
 
 namespace fasthdmr::FASTHDMR_ISA {
 
-void take(const std::int32_t* places, const std::int32_t* ranks, index rows, std::int32_t* out) {
-    for (index r = 0; r < rows; ++r) out[r] = places[ranks[r]];
+void take(const std::int32_t* table, const std::int32_t* ranks, index rows, std::int32_t* out) {
+    for (index r = 0; r < rows; ++r) out[r] = table[ranks[r]];
 }
 
 void add_cells(const double* cells, std::int32_t stride, const std::int32_t* a, const std::int32_t* b, index rows,

@@ -55,22 +55,22 @@ struct RegisterTree {
     }
 };
 
-constexpr int kSide = 4;  // vectors at a time, so that their gathers overlap
+constexpr int kVectors = 4;  // at a time, so that their gathers overlap
 
 index rank_vectors(const float* thresholds, std::int32_t n, const float* x, index rows, std::int32_t* ranks) {
     const RegisterTree tree(thresholds, n);
     const __m512i one = _mm512_set1_epi32(1), missing_rank = _mm512_set1_epi32(n + 1);
     index r = 0;
-    for (; r + 16 * kSide <= rows; r += 16 * kSide) {
-        __m512 value[kSide];
-        __m512i found[kSide], path[kSide];
-        for (int k = 0; k < kSide; ++k) {
+    for (; r + 16 * kVectors <= rows; r += 16 * kVectors) {
+        __m512 value[kVectors];
+        __m512i found[kVectors], path[kVectors];
+        for (int k = 0; k < kVectors; ++k) {
             value[k] = _mm512_loadu_ps(x + r + 16 * k);
             found[k] = path[k] = _mm512_setzero_si512();
         }
         for (int step = 0; step < tree.count; ++step) {
             const __m512i half = _mm512_set1_epi32(tree.half[step]);
-            for (int k = 0; k < kSide; ++k) {
+            for (int k = 0; k < kVectors; ++k) {
                 const __m512 probe = _mm512_permutexvar_ps(path[k], tree.probe[step]);
                 const __mmask16 above = _mm512_cmp_ps_mask(probe, value[k], _CMP_LT_OQ);
                 found[k] = _mm512_mask_add_epi32(found[k], above, found[k], half);
@@ -80,14 +80,14 @@ index rank_vectors(const float* thresholds, std::int32_t n, const float* x, inde
         }
         for (std::int32_t left = tree.left; left > 0;) {
             const std::int32_t half = (left + 1) / 2;
-            for (int k = 0; k < kSide; ++k) {
+            for (int k = 0; k < kVectors; ++k) {
                 const __m512 probe = _mm512_i32gather_ps(found[k], thresholds + half - 1, 4);
                 const __mmask16 above = _mm512_cmp_ps_mask(probe, value[k], _CMP_LT_OQ);
                 found[k] = _mm512_mask_add_epi32(found[k], above, found[k], _mm512_set1_epi32(half));
             }
             left -= half;
         }
-        for (int k = 0; k < kSide; ++k) {
+        for (int k = 0; k < kVectors; ++k) {
             const __mmask16 missing = _mm512_cmp_ps_mask(value[k], value[k], _CMP_UNORD_Q);
             _mm512_storeu_si512(ranks + r + 16 * k, _mm512_mask_mov_epi32(found[k], missing, missing_rank));
         }

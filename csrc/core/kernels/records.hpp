@@ -1,5 +1,6 @@
-// Plain records that kernels read. Kernel files are compiled once for each instruction set. The linker keeps one copy
-// of an inline function, which must not be one with AVX: no library header with inline code may be included here.
+// Plain records that kernels read. Kernel files are compiled once for each instruction set, and the linker keeps one
+// copy of an inline function. That copy must not contain AVX instructions, so this header must not include library
+// headers with inline code.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,8 @@ namespace fasthdmr {
 
 using index = std::ptrdiff_t;
 
-// The right child is left + 1. A leaf is its own left child: its threshold, +inf, sends every number there.
+// An inner node sends x to its left child if x <= threshold; the right child is left + 1. A leaf is its own left child
+// and has the threshold +inf, so that a row at a leaf stays there.
 struct Node {
     float threshold;
     std::int32_t feature;
@@ -42,8 +44,8 @@ constexpr std::int32_t kLowestCode = -32768;
 constexpr std::int32_t kNeverRight = 32767;  // the code of a padding node
 constexpr index kMostThresholds = 65533;     // with ranks up to their number, one for missing values, and kNeverRight
 
-// Sparse rows whose nonzeros are a few runs of neighbouring columns, all of one length: values (rows, runs, run), and
-// the first column of each run (rows, runs).
+// Sparse rows whose nonzeros lie in a few runs of neighbouring columns, all of the same length: values
+// (rows, runs, run), and the first column of each run (rows, runs).
 struct SparseRows {
     const double* values;
     const std::int32_t* starts;
@@ -51,30 +53,32 @@ struct SparseRows {
     int run;
 };
 
-// One side of a box at a block of rows. Inside are ranks in [low, low + width), and perhaps the rank of missing values.
-struct BoxSide {
+// A function of one variable's rank, at a block of rows: `inside` for ranks in [low, low + width) and for the rank
+// `missing`, and `outside` for all others.
+struct IntervalFactor {
     const std::int32_t* ranks;
     std::int32_t low;
     std::uint32_t width;
-    std::int32_t missing;  // -1: missing values are outside
+    std::int32_t missing;  // the rank of missing values, or -1 if they are outside
     double inside, outside;
 };
 
-// One side of many boxes as probabilities: cumulative ones of its ends, that of missing values inside, and the total.
-struct SideWeights {
-    const double *low, *high, *missing, *probability;
+// Of many boxes, the intervals in one variable as probabilities: the cumulative probabilities at both ends, the
+// probability of a missing value if that is inside, and the probability of the interval with it.
+struct IntervalProbabilities {
+    const double *low, *high, *missing, *total;
 };
 
-// Tensor products of a few values of each of some factors, at rows. Values of the last factor belong in neighbouring
-// places, those of the one before in places a stride apart.
+// Tensor products at rows: every factor has a few nonzero values at each row. In the array of sums, the values of the
+// last factor are contiguous, and those of the factor before it are a stride apart.
 constexpr int kMostFactors = 6;
 struct TensorRows {
     const double* values[kMostFactors];  // (rows, run)
     int runs[kMostFactors];              // 4 or 8
     int factors;
     index stride;
-    const std::int32_t* offsets;  // by product of the factors but the last two, from the first place that a row touches
-    const std::int32_t* begin;    // by row, that place
+    const std::int32_t* offsets;  // by product of the values of all factors but the last two: relative to `begin`
+    const std::int32_t* begin;    // by row: the first position in the sums that the row adds to
 };
 
 }  // namespace fasthdmr

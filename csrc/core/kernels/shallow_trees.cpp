@@ -6,14 +6,14 @@
 #include <immintrin.h>
 #endif
 
-// All instruction sets add the same numbers in the same order to each row, so results have the same bits.
+// With every instruction set the same numbers are added to a row in the same order, so results are bit-identical.
 namespace fasthdmr::FASTHDMR_ISA {
 
 namespace {
 
-// Position of a row's code in its tile. The order is such that each permutation below gives values of neighbouring
-// rows.
-index place_in_tile(index row) {
+// Position of a row's code in the array of codes. Rows are permuted within a tile such that each register permutation
+// below gives the values of consecutive rows.
+index position_in_tile(index row) {
 #if defined(__AVX512BW__)
     return row / 32 * 32 + row % 8 * 4 + row % 32 / 8;
 #elif defined(__AVX2__)
@@ -26,7 +26,7 @@ index place_in_tile(index row) {
 
 #if defined(__AVX512BW__)
 
-// The leaf number of each row, in 16 bits. Nodes of a branch are compared only for rows that take it.
+// The leaf number of each row, in 16 bits. A node is compared only for the rows that reach it.
 template <int Depth>
 inline __m512i leaf_numbers(const CodedTree& tree, const std::int16_t* codes, index ld) {
     const auto right = [&](int m, __mmask32 here) {
@@ -55,7 +55,7 @@ inline void add_tile(const CodedTree* trees, index n_trees, const std::int16_t* 
         const __m512d leaves = _mm512_load_pd(trees[t].leaf);
         for (int half = 0; half < 2; ++half) {
             const __m512i leaf = leaf_numbers<Depth>(trees[t], codes + 32 * half, ld);
-            // The permutation uses the lowest three bits of every 64: shifts bring one word after the other there.
+            // The permutation reads the lowest three bits of every 64: shifts move the next 16-bit number there.
             sum[4 * half] = _mm512_add_pd(sum[4 * half], _mm512_permutexvar_pd(leaf, leaves));
             sum[4 * half + 1] =
                 _mm512_add_pd(sum[4 * half + 1], _mm512_permutexvar_pd(_mm512_srli_epi64(leaf, 16), leaves));
@@ -102,7 +102,7 @@ inline void add_pairs(const CodedPaths* pairs, index n_pairs, const std::int16_t
 
 #elif defined(__AVX2__)
 
-// As above, with bits 1 and 2 of the leaf number exchanged; `add_tile` exchanges the leaves likewise.
+// As above, with bits 1 and 2 of the leaf number exchanged; `add_tile` permutes the leaf values accordingly.
 template <int Depth>
 inline __m256i leaf_numbers(const CodedTree& tree, const std::int16_t* codes, index ld) {
     const auto right = [&](int m) {
@@ -124,7 +124,7 @@ inline __m256i leaf_numbers(const CodedTree& tree, const std::int16_t* codes, in
     return leaf;
 }
 
-// Doubles are fetched as two 32-bit halves: AVX2 permutes eight lanes of 32 bits only.
+// Doubles are fetched as two 32-bit halves, because AVX2 has a permutation of eight 32-bit lanes only.
 template <int Depth>
 inline void add_tile(const CodedTree* trees, index n_trees, const std::int16_t* codes, index ld, double* out) {
     for (int quarter = 0; quarter < 4; ++quarter, codes += 16, out += 16) {
@@ -200,7 +200,7 @@ inline std::int16_t choose(std::int16_t right, std::int16_t if_left, std::int16_
     return std::int16_t(if_left ^ (right & (if_left ^ if_right)));
 }
 
-// Finds all leaf numbers before any value is fetched, so that the compiler vectorises the first loop.
+// Computes all leaf numbers before any value is fetched, so that the compiler vectorises the first loop.
 template <int Depth>
 inline void add_tile(const CodedTree* trees, index n_trees, const std::int16_t* codes, index ld, double* out) {
     for (index t = 0; t < n_trees; ++t) {
@@ -248,7 +248,7 @@ inline void add_pairs(const CodedPaths* pairs, index n_pairs, const std::int16_t
 
 #endif
 
-// Calls add(first row, sums) for every tile. An incomplete last tile is padded.
+// Calls add(first row, sums) for every tile. An incomplete last tile is padded with zeros.
 template <class Add>
 void for_each_tile(index rows, double* out, const Add& add) {
     index r = 0;
@@ -268,8 +268,8 @@ void add_trees(const CodedTree* trees, index n_trees, const std::int16_t* codes,
 }  // namespace
 
 void encode(const std::int32_t* ranks, index rows, std::int16_t* codes) {
-    for (index r = 0; r < rows; ++r) codes[place_in_tile(r)] = std::int16_t(ranks[r] + kLowestCode);
-    for (index r = rows; r % kTile; ++r) codes[place_in_tile(r)] = 0;
+    for (index r = 0; r < rows; ++r) codes[position_in_tile(r)] = std::int16_t(ranks[r] + kLowestCode);
+    for (index r = rows; r % kTile; ++r) codes[position_in_tile(r)] = 0;
 }
 
 void add_coded(const CodedTree* trees, index n_trees, int depth, const std::int16_t* codes, index ld, index rows,

@@ -1,4 +1,4 @@
-// Sums of outer products of sparse rows: a Gram matrix of B-splines, whose rows have few nonzero values.
+// Weighted sums of outer products of sparse rows: Gram matrices of B-splines, of which few are nonzero at a row.
 #include "kernels/compiler.hpp"
 #include "kernels/declarations.hpp"
 
@@ -17,7 +17,7 @@ inline void add_run(double factor, const double* FASTHDMR_RESTRICT b, double* FA
     for (int j = 0; j < Run; ++j) out[j] += factor * b[j];
 }
 
-// The outer products of two sparse rows. A constant number of runs keeps the row of b in registers.
+// If the number of runs is a constant (not 0), the row of b stays in registers.
 template <int Run, int Runs>
 void add_row_products(const SparseRows& a, const SparseRows& b, const double* weight, index rows, double* g, index ld) {
     const index runs = Runs ? Runs : b.runs;

@@ -1,4 +1,4 @@
-// Sums over rows of tensor products of a few values a factor: Gram matrices of tensor-product splines.
+// Weighted sums of tensor products over rows: Gram matrices of tensor-product splines.
 #include "kernels/compiler.hpp"
 #include "kernels/declarations.hpp"
 
@@ -6,7 +6,7 @@ namespace fasthdmr::FASTHDMR_ISA {
 
 namespace {
 
-constexpr index kMostOuter = 256;  // 4^4: two spans of three variables each, the last two factors apart
+constexpr index kMostOuter = 256;  // 4^4: six cubic factors (two subspaces of three variables) without the last two
 
 // Doubles of a register.
 #if defined(__AVX512F__)
@@ -17,7 +17,7 @@ constexpr int kLanes = 4;
 constexpr int kLanes = 2;
 #endif
 
-// Multiplies every entry by each of some values, in place from the back.
+// Outer product with `values`, in place: each entry is replaced by its products with all of them.
 template <int Run>
 inline index multiply(double* outer, index n, const double* values) {
     for (index i = n - 1; i >= 0; --i) {
@@ -27,7 +27,7 @@ inline index multiply(double* outer, index n, const double* values) {
     return n * Run;
 }
 
-// Products of the last two factors are held in registers; Inner is 1 if there is one factor.
+// Products of the last two factors, of Inner and Run values, stay in registers. Inner is 1 if there is one factor only.
 template <int Inner, int Run>
 void add_rows(const TensorRows& t, const double* weight, index rows, double* sums) {
     constexpr int lanes = Run < kLanes ? Run : kLanes;

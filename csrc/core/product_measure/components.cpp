@@ -102,7 +102,7 @@ void ProductComponents::fill(const InputBlock& block, double* const* out) const 
 }
 
 void ProductComponents::add_boxes(const BoxList& boxes, const RankedBlock& block, double* out) const {
-    std::vector<BoxSide> sides(boxes.order);
+    std::vector<IntervalFactor> sides(boxes.order);
     for (index b = 0; b < boxes.count(); ++b) {
         if (b % kBoxesAPoll == 0) poll();
         for (index s = 0; s < boxes.order; ++s) {

@@ -26,7 +26,7 @@ constexpr index kBoxes = 256;      // a run of boxes whose sides stay in the fir
 // The sides of boxes as weights, variable after variable.
 struct BoxWeights {
     std::vector<double> numbers;
-    std::vector<SideWeights> sides;
+    std::vector<IntervalProbabilities> sides;
 
     BoxWeights(const BoxList& boxes, const Marginals& marginals) : numbers(4 * boxes.order * boxes.count()) {
         const index n = boxes.count();

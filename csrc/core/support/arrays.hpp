@@ -1,4 +1,4 @@
-// Memory, rows and the views that cross into the core.
+// Aligned buffers, views of the caller's arrays, sequences of row numbers, and the exception for invalid input.
 #pragma once
 
 #include <cstring>
@@ -20,14 +20,15 @@ struct Error : std::invalid_argument {
     using std::invalid_argument::invalid_argument;
 };
 
-// Asks for huge pages (2 MB) for new memory, where the system has them: the first access to a page is slow.
-inline void ask_for_huge_pages([[maybe_unused]] void* p, [[maybe_unused]] std::size_t bytes) {
+// Requests huge pages (2 MB) for new memory where the system supports them. The first access to each page is slow, and
+// huge pages need fewer of them.
+inline void advise_huge_pages([[maybe_unused]] void* p, [[maybe_unused]] std::size_t bytes) {
 #ifdef MADV_HUGEPAGE
     madvise(p, bytes, MADV_HUGEPAGE);
 #endif
 }
 
-// Aligned to cache lines, so that results do not depend on addresses.
+// Allocator that aligns arrays to cache lines. Otherwise vectorised sums could depend on the address.
 template <class T>
 struct Aligned {
     using value_type = T;
@@ -36,7 +37,7 @@ struct Aligned {
     Aligned(const Aligned<U>&) {}
     T* allocate(std::size_t n) {
         void* p = ::operator new(n * sizeof(T), alignment(n));
-        if (is_huge(n)) ask_for_huge_pages(p, n * sizeof(T));
+        if (is_huge(n)) advise_huge_pages(p, n * sizeof(T));
         return static_cast<T*>(p);
     }
     void deallocate(T* p, std::size_t n) { ::operator delete(p, alignment(n)); }
@@ -78,7 +79,7 @@ struct Table {
     }
 };
 
-// Rows of a block: a block of features and the sums stay in the first- and second-level caches.
+// Rows per block. The feature columns of a block and their sums fit into the first- and second-level caches.
 constexpr index kBlockRows = 1024;
 
 // A sequence of row numbers: an arithmetic progression, or a list.

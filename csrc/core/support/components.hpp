@@ -1,4 +1,4 @@
-// Component functions as coefficients.
+// Component functions as linear combinations of the constant and the dictionary columns.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace fasthdmr {
 
-// Sparse columns of coefficients over (constant, dictionary columns): component functions.
+// The coefficients as a sparse matrix, stored by columns: one column per component function.
 struct Components {
     std::vector<index> begin{0};  // component c owns entries begin[c]:begin[c + 1]
     std::vector<index> column;    // 0 is the constant

@@ -6,17 +6,18 @@ namespace fasthdmr {
 
 namespace {
 
-// In the static TLS block, which exists with the thread. Otherwise the C library allocates the variable at first use,
-// and ends the process if there is no memory.
+// Stored in the static TLS block, which is allocated together with the thread. Otherwise the C library would allocate
+// the variable at its first use, and abort the process if there is no memory.
 FASTHDMR_STATIC_TLS thread_local Interruptible* current_call = nullptr;
 constexpr int kStopping = 1, kStopped = 2;
 
 }  // namespace
 
-Interruptible::Joined::Joined(Interruptible* call) : before_(current_call) { current_call = call; }
-Interruptible::Joined::~Joined() { current_call = before_; }
+Interruptible::Scope::Scope(Interruptible* call) : previous_(current_call) { current_call = call; }
+Interruptible::Scope::~Scope() { current_call = previous_; }
 
-Interruptible::Interruptible(Ask ask) : ask_(ask), owner_(std::this_thread::get_id()), next_(now() + kInterval) {}
+Interruptible::Interruptible(Check check)
+    : check_(check), owner_(std::this_thread::get_id()), next_(now() + kInterval) {}
 
 // Polls are frequent, and a resolution of milliseconds is enough: a coarse clock is cheaper.
 Interruptible::Time Interruptible::now() {
@@ -40,12 +41,12 @@ void Interruptible::stop(std::exception_ptr reason) noexcept {
 
 void Interruptible::poll() {
     if (state_.load(std::memory_order_acquire) == kStopped) std::rethrow_exception(reason_);
-    if (!ask_ || std::this_thread::get_id() != owner_) return;
+    if (!check_ || std::this_thread::get_id() != owner_) return;
     const Time time = now();
     if (time < next_) return;
     next_ = time + kInterval;
     try {
-        ask_();
+        check_();
     } catch (...) {
         stop(std::current_exception());
         throw;

@@ -1,5 +1,5 @@
-// Interruptible calls. Long loops poll on every thread that works for the call. An interruption is an exception, the
-// same one on all threads.
+// Interruption of long calls, such as by Ctrl-C in Python. Long loops call poll() on every thread that works for the
+// call. If the call is interrupted, poll() throws the same exception on all threads.
 #pragma once
 
 #include <atomic>
@@ -12,12 +12,12 @@ namespace fasthdmr {
 
 class Interruptible {
 public:
-    using Ask = void (*)();
+    using Check = void (*)();
     static constexpr std::chrono::milliseconds kInterval{100};
 
-    // When its owner thread polls, `ask` is called at intervals, and throws to end the call. It may be null: nothing
-    // ends the call then.
-    explicit Interruptible(Ask ask);
+    // `check` throws if the call is to end. It is called at most once in kInterval, when the thread that made this
+    // object polls. If it is null, the call cannot be interrupted.
+    explicit Interruptible(Check check);
     Interruptible(const Interruptible&) = delete;
     Interruptible& operator=(const Interruptible&) = delete;
 
@@ -26,32 +26,32 @@ public:
     // The call that this thread works for, or null.
     static Interruptible* current();
 
-    // While it lives, this thread works for a call.
-    class Joined {
+    // Makes `call` the current call of this thread for the duration of a scope.
+    class Scope {
     public:
-        explicit Joined(Interruptible* call);
-        ~Joined();
-        Joined(const Joined&) = delete;
-        Joined& operator=(const Joined&) = delete;
+        explicit Scope(Interruptible* call);
+        ~Scope();
+        Scope(const Scope&) = delete;
+        Scope& operator=(const Scope&) = delete;
 
     private:
-        Interruptible* before_;
+        Interruptible* previous_;
     };
 
 private:
     using Time = std::chrono::nanoseconds;
     static Time now();
-    // Ends the call with this exception, unless it is ending already.
+    // Sets the exception that ends the call, unless there is one already.
     void stop(std::exception_ptr reason) noexcept;
 
-    Ask ask_;
+    Check check_;
     std::thread::id owner_;
     Time next_;
-    std::atomic<int> state_{0};  // 1: the reason is being written, 2: it is there
+    std::atomic<int> state_{0};  // 0: running, 1: reason_ is being written, 2: reason_ is set
     std::exception_ptr reason_;
 };
 
-// Throws if the call that this thread works for is to end.
+// Throws if the current call of this thread has been interrupted.
 inline void poll() {
     if (Interruptible* call = Interruptible::current()) call->poll();
 }

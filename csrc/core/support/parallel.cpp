@@ -12,24 +12,25 @@ namespace fasthdmr {
 
 namespace {
 
-// The C++ library allocates the exception state of a thread at its first throw, and ends the process if there is no
-// memory. So each thread starts with a reserve, mapped from the system, and frees it right before it makes that state.
-// The reserve is large enough for the buffer of a BLAS: OpenBLAS retries for ever if it gets none.
-class Memory {
+// Memory that is reserved for a new thread. The C++ library allocates the exception state of a thread at its first
+// throw, and aborts the process if there is no memory. So the reserve is mapped before the thread starts, and freed by
+// the thread right before it creates its exception state. The reserve is large enough for the buffer of a BLAS as well:
+// OpenBLAS retries for ever if it cannot allocate one.
+class MemoryReserve {
 public:
-    Memory(const Memory&) = delete;
-    Memory& operator=(const Memory&) = delete;
+    MemoryReserve(const MemoryReserve&) = delete;
+    MemoryReserve& operator=(const MemoryReserve&) = delete;
 #ifdef __linux__
-    Memory() : begin_(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    MemoryReserve() : begin_(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
         if (begin_ == MAP_FAILED) throw std::bad_alloc();
     }
-    ~Memory() { munmap(begin_, kBytes); }
+    ~MemoryReserve() { munmap(begin_, kBytes); }
 
 private:
     static constexpr std::size_t kBytes = std::size_t(64) << 20;
     void* begin_;
 #else
-    Memory() = default;
+    MemoryReserve() = default;
 #endif
 };
 
@@ -42,11 +43,11 @@ public:
             if (thread.joinable()) thread.join();
     }
 
-    // Starts a thread; false if the system refuses it or has no memory for it.
+    // Starts a thread. Returns false if the system cannot start it or has no memory for it.
     bool start() {
         try {
-            threads_.emplace_back();  // first: a thread that runs must have its place
-            auto memory = std::make_unique<Memory>();
+            threads_.emplace_back();  // before the thread starts: if this failed later, the thread could not be joined
+            auto memory = std::make_unique<MemoryReserve>();
             threads_.back() =
                 std::thread([this, call = Interruptible::current(), memory = std::move(memory)]() mutable {
                     memory.reset();
@@ -62,17 +63,17 @@ public:
         return true;
     }
 
-    // Waits until all are done, or so long; whether they are.
-    bool wait(std::chrono::milliseconds most) {
+    // Waits until all threads are done, but no longer than `timeout`. Returns whether they are done.
+    bool wait(std::chrono::milliseconds timeout) {
         std::unique_lock<std::mutex> lock(mutex_);
-        return changed_.wait_for(lock, most, [this] { return done_ == started_; });
+        return changed_.wait_for(lock, timeout, [this] { return done_ == started_; });
     }
 
 private:
     void run(Interruptible* call) {
-        // Made at first use; in a while the memory may be gone.
+        // Creates the exception state of this thread while there is memory for it.
         [[maybe_unused]] volatile const int none = std::uncaught_exceptions();
-        const Interruptible::Joined joined(call);
+        const Interruptible::Scope scope(call);
         work_();
         std::lock_guard<std::mutex> lock(mutex_);
         ++done_;
@@ -88,14 +89,14 @@ private:
 
 }  // namespace
 
-void run_on_threads(index extra, const std::function<void()>& work, const std::function<void()>& give_up) {
+void run_on_threads(index extra, const std::function<void()>& work, const std::function<void()>& cancel) {
     if (extra <= 0) return work();
     std::exception_ptr failure;
     std::mutex failure_mutex;
     const auto fail = [&] {
         std::lock_guard<std::mutex> lock(failure_mutex);
         if (!failure) failure = std::current_exception();
-        give_up();
+        cancel();
     };
     const auto guarded = [&] {
         try {
@@ -109,7 +110,7 @@ void run_on_threads(index extra, const std::function<void()>& work, const std::f
         Threads threads(run);
         for (index t = 0; t < extra && threads.start(); ++t) {}
         guarded();
-        // Others may have long tasks; it is this thread that hears what is to end them.
+        // Other threads may still run long tasks. Only this thread calls the check that interrupts them, so it polls.
         while (!threads.wait(Interruptible::kInterval)) {
             try {
                 poll();

@@ -1,4 +1,4 @@
-// Number of rows that fits have processed since the process began, for progress bars.
+// Counter of the rows that fits have processed since the start of the process, for progress bars.
 #pragma once
 
 #include <atomic>

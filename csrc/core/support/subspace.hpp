@@ -1,4 +1,4 @@
-// A subspace: a set of variables.
+// The type of a subspace, identified by its set of variables.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@ namespace fasthdmr {
 
 using Subspace = std::vector<std::int32_t>;  // sorted variable numbers
 
-// By order, then lexicographically: the order of columns everywhere.
+// Whether `a` comes before `b`: fewer variables first, then lexicographically. Columns are always sorted this way.
 bool precedes(const Subspace& a, const Subspace& b);
 
 }  // namespace fasthdmr
