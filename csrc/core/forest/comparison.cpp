@@ -13,7 +13,7 @@ namespace fasthdmr {
 
 namespace {
 
-constexpr std::size_t kMostCodes = std::size_t(1) << 24;  // float32 holds whole numbers up to it exactly
+constexpr std::size_t kMostCodes = std::size_t(1) << 24;  // float32 represents integers up to it exactly
 
 }  // namespace
 
@@ -26,8 +26,8 @@ float largest_float_not_above(double threshold) {
     return double(rounded) > threshold ? std::nextafter(rounded, -infinity) : rounded;
 }
 
-// float32 rounds to the nearest, a number in the middle to the even one of both; past the largest number infinity is the
-// next, as if it were 2^128.
+// Conversion to float32 rounds to the nearest, and a midpoint to the neighbour with an even last bit. Above the largest
+// float32 the next number is infinity, and rounding treats it as 2^128.
 double largest_double_not_above(float threshold) {
     constexpr float infinity = std::numeric_limits<float>::infinity();
     const auto finite = [](float v) { return std::isinf(v) ? std::copysign(0x1p128, double(v)) : double(v); };
@@ -104,7 +104,7 @@ std::vector<double> cuts_of(const double* intervals, index count) {
     return cuts;
 }
 
-// What is no split is left to the forest to refuse.
+// Invalid splits are skipped here: the constructor of Forest reports them.
 Comparison Comparison::of_nodes(const NodeArrays& a, std::vector<Replacement> replaced,
                                 const std::vector<std::vector<double>>& cuts) {
     std::vector<std::vector<double>> thresholds(replaced.size());
@@ -136,7 +136,7 @@ Comparison Comparison::of_variables() const {
 
 index Comparison::column(const ValueSet& set) const {
     const auto at = std::lower_bound(sets_.begin(), sets_.end(), set);
-    if (at == sets_.end() || !(*at == set)) throw Error("a set of values that the comparison does not know");
+    if (at == sets_.end() || !(*at == set)) throw Error("the comparison has no such set of values");
     return n_features_ + (at - sets_.begin());
 }
 
@@ -144,7 +144,7 @@ float Comparison::code_of_threshold(index variable, double threshold) const {
     if (is_float32()) return largest_float_not_above(threshold);
     const std::vector<double>& sorted = thresholds_[variable];
     const auto at = std::lower_bound(sorted.begin(), sorted.end(), threshold);
-    if (at == sorted.end() || *at != threshold) throw Error("a threshold that the comparison does not know");
+    if (at == sorted.end() || *at != threshold) throw Error("the comparison has no such threshold");
     return float(at - sorted.begin());
 }
 
@@ -185,7 +185,7 @@ void Comparison::load_set(index column, const float* codes, index rows, float* o
     for (index r = 0; r < rows; ++r) out[r] = std::isnan(codes[r]) ? codes[r] : float(outside[index(codes[r])]);
 }
 
-// A binary search of all rows side by side: no branch depends on a row.
+// Each step of the binary search is a loop over all rows, without branches on the data.
 void Comparison::load_coded(index variable, const double* x, index rows, float* out) const {
     const std::vector<double>& sorted = thresholds_[variable];
     std::int32_t below[kBlockRows] = {};

@@ -1,4 +1,5 @@
-// How a forest compares values: the one place that turns them into the float32 numbers that its nodes ask for.
+// How a forest compares inputs with thresholds. Inputs are converted to float32 numbers here and nowhere else; nodes
+// compare these numbers.
 #pragma once
 
 #include <memory>
@@ -8,57 +9,60 @@
 
 namespace fasthdmr {
 
-// The nodes of a forest, as a loader hands them over.
+// The nodes of a forest, as a loader passes them.
 struct NodeArrays {
     index n_nodes;
     const std::int64_t *left, *right, *feature;
     const double* threshold;
-    const std::int64_t* set = nullptr;  // the number of a set of values, or -1 where there is a threshold; null: all -1
+    const std::int64_t* set = nullptr;  // by node, the number of its set of values, or -1: a threshold. Null: all -1
 };
 
-// Values from `low` to `high` count as `by`: a number among them, or NaN, a missing value. None do if low > high.
+// Values in [low, high] are replaced by `by`: a number in that interval, or NaN (missing). If low > high, none are.
 struct Replacement {
     double low = 1.0, high = 0.0, by = 0.0;
 
     bool operator==(const Replacement& other) const;
 };
 
-// Values of a variable that go left, as the categories of a split do: those above the first cut up to the second, above
-// the third up to the fourth, and so on.
+// A set of values of a variable, such as the categories that go left at a split. It is the union of the intervals
+// (cuts[0], cuts[1]], (cuts[2], cuts[3]], ...
 struct ValueSet {
     index variable;
-    std::vector<double> cuts;  // rising, an even number
+    std::vector<double> cuts;  // an even number of them, increasing
 
     bool operator==(const ValueSet& other) const { return variable == other.variable && cuts == other.cuts; }
     bool operator<(const ValueSet& other) const {
         return variable != other.variable ? variable < other.variable : cuts < other.cuts;
     }
 };
-// The cuts of a union of closed intervals, each as two numbers.
+// The cuts of a union of closed intervals, given as pairs of numbers.
 std::vector<double> cuts_of(const double* intervals, index count);
 
-// The largest float32 not above a threshold: a float32 x is above the one if it is above the other.
+// The largest float32 that is not above a threshold. A float32 x is above one of them if and only if it is above the
+// other.
 float largest_float_not_above(double threshold);
-// The largest float64 whose float32 is not above the threshold.
+// The largest float64 whose rounding to float32 is not above the threshold.
 double largest_double_not_above(float threshold);
 
-// x goes left if x <= threshold, in float32 (scikit-learn's trees cast x) or in float64. Nodes hold float32 either way:
-// for float64 they hold the places of their thresholds among all of the variable's, and values become the number of
-// thresholds below them, which is exact up to 2^24 of them. What compares such codes is right for both.
+// A row goes left if x <= threshold, compared in float32 (scikit-learn's trees cast x) or in float64. The code of a
+// value is the float32 number that nodes compare. For a comparison in float32 it is x itself, rounded. For a comparison
+// in float64, the code of a threshold is its position among all thresholds of its variable, and the code of x is the
+// number of thresholds below x; both are exact up to 2^24 thresholds. So traversals are the same in both cases.
 //
-// A forest asks for columns: the variables, and for every set of values a column that is 0 in the set and 1 outside. So
-// a split by a set is a comparison with 0, and what walks trees knows numbers only.
+// A comparison provides columns: one for each variable, and one for each set of values, which is 0 for values in the
+// set and 1 for others. A split by a set is then a comparison of its column with the threshold 0.
 class Comparison {
 public:
-    // In float32.
+    // A comparison in float32.
     Comparison(index n_features, std::vector<Replacement> replaced = {});
-    // In float64, by variable the thresholds, rising, each once: the cuts of sets are among them. The sets rise too.
+    // A comparison in float64. The thresholds of each variable, the cuts of its sets included, increase strictly. The
+    // sets do so as well.
     Comparison(std::vector<std::vector<double>> thresholds, std::vector<Replacement> replaced,
                std::vector<ValueSet> sets = {});
-    // What the nodes of a forest ask for, in float64. `cuts` are those of the sets that the nodes number.
+    // The comparison in float64 for the nodes of a forest; cuts[k] are those of the set that nodes refer to as k.
     static Comparison of_nodes(const NodeArrays& nodes, std::vector<Replacement> replaced,
                                const std::vector<std::vector<double>>& cuts = {});
-    // The same for the variables alone.
+    // This comparison without the columns of sets.
     Comparison of_variables() const;
 
     index n_features() const { return n_features_; }
@@ -69,20 +73,20 @@ public:
     }
     const std::vector<ValueSet>& sets() const { return sets_; }
     const ValueSet& set(index column) const { return sets_[column - n_features_]; }
-    // The column of a set, which must be known.
+    // The column of a set, which must be one of sets().
     index column(const ValueSet& set) const;
     bool is_float32() const { return thresholds_.empty(); }
     const std::vector<std::vector<double>>& thresholds() const { return thresholds_; }
-    const std::vector<Replacement>& replaced() const { return replaced_; }  // by variable, or none at all
+    const std::vector<Replacement>& replaced() const { return replaced_; }  // by variable; empty if there are none
     Replacement replacement(index variable) const { return replaced_.empty() ? Replacement{} : replaced_[variable]; }
 
-    // What a node with this threshold holds, and the threshold that it stands for.
+    // From thresholds to their codes, and back.
     float code_of_threshold(index variable, double threshold) const;
     double threshold(index variable, float code) const;
-    // What a node's number is compared with. NaN stands for missing values.
+    // The code of a value, and the codes of a variable at some rows. Missing values are NaN.
     float code(index variable, double x) const;
     void load(const Table& x, const Rows& rows, index variable, float* out) const;
-    // The column of a set, from the codes of its variable.
+    // Computes the column of a set from the codes of its variable.
     void load_set(index column, const float* codes, index rows, float* out) const;
 
     bool operator==(const Comparison& other) const;
@@ -97,10 +101,10 @@ private:
     std::vector<std::vector<double>> thresholds_;
     std::vector<Replacement> replaced_;
     std::vector<ValueSet> sets_;
-    std::vector<std::vector<std::uint8_t>> outside_;  // by set and code of its variable
+    std::vector<std::vector<std::uint8_t>> outside_;  // by set and code: 1 if the value is outside the set
 };
 
-// Sorts, and leaves each number once.
+// Sorts thresholds and removes duplicates.
 void sort_thresholds(std::vector<double>& thresholds);
 
 inline bool same(const std::shared_ptr<const Comparison>& a, const std::shared_ptr<const Comparison>& b) {

@@ -43,7 +43,7 @@ Forest::Forest(const TreeArrays& a) : n_features_(a.n_features), n_outputs_(a.n_
     }
 }
 
-// Renumbers breadth first, so that siblings are neighbours. Every node has to be reached exactly once.
+// Numbers the nodes breadth first, so that siblings are neighbours. Every node must be reached exactly once.
 void Forest::add_tree(const TreeArrays& a, index t) {
     const index begin = a.tree_offsets[t], size = a.tree_offsets[t + 1] - begin;
     if (a.width == 1 && (a.tree_output[t] < 0 || a.tree_output[t] >= a.n_outputs))
@@ -108,8 +108,8 @@ std::vector<double> Forest::reach() const {
     return result;
 }
 
-// Values of inner nodes, from the leaves upwards. Weights that define no mean (zero or negative) count as equal: any
-// value in the range of the leaves will do.
+// Computes the values of inner nodes from the leaves upwards. Weights that define no mean (all zero, or negative) are
+// taken as equal. This choice is free: any value between those of the leaves would be valid.
 void Forest::average_upwards(index t) {
     const index begin = tree_begin_[t];
     for (index m = tree_begin_[t + 1] - 1; m >= begin; --m) {
@@ -174,22 +174,22 @@ std::vector<std::vector<double>> float64_thresholds(const Forest& forest) {
     return thresholds;
 }
 
-// What a forest knows of a variable.
-struct Axis {
+// How a forest compares one variable.
+struct VariableComparison {
     Replacement replacement;
     const std::vector<double>& thresholds;
 };
 
-// Finds the replacement of a variable for all forests. One that replaces nothing agrees with a replacement by a number
-// unless it tells the replaced values apart, and with one by NaN only if it does not split on the variable.
-bool agree(const std::vector<Axis>& axes, Replacement& all) {
+// Finds one replacement of a variable for all forests; false if there is none. A forest without a replacement may use
+// one by a number if it has no threshold between the replaced values, and one by NaN if it has no threshold at all.
+bool agree(const std::vector<VariableComparison>& forests, Replacement& all) {
     const auto replaces = [](const Replacement& r) { return r.low <= r.high; };
-    for (const Axis& axis : axes)
-        if (replaces(axis.replacement)) all = axis.replacement;
+    for (const VariableComparison& own : forests)
+        if (replaces(own.replacement)) all = own.replacement;
     if (!replaces(all)) return true;
-    return std::all_of(axes.begin(), axes.end(), [&](const Axis& axis) {
-        if (replaces(axis.replacement)) return axis.replacement == all;
-        return std::none_of(axis.thresholds.begin(), axis.thresholds.end(), [&](double threshold) {
+    return std::all_of(forests.begin(), forests.end(), [&](const VariableComparison& own) {
+        if (replaces(own.replacement)) return own.replacement == all;
+        return std::none_of(own.thresholds.begin(), own.thresholds.end(), [&](double threshold) {
             return std::isnan(all.by) || (all.low <= threshold && threshold < all.high);
         });
     });
@@ -209,12 +209,12 @@ std::shared_ptr<const Comparison> one_comparison(const std::vector<std::shared_p
     std::vector<std::vector<double>> thresholds(first->n_features());
     std::vector<Replacement> replaced(first->n_features());
     for (index v = 0; v < first->n_features(); ++v) {
-        std::vector<Axis> axes;
+        std::vector<VariableComparison> variable;
         for (std::size_t i = 0; i < forests.size(); ++i) {
-            axes.push_back({forests[i]->comparison()->replacement(v), own[i][v]});
+            variable.push_back({forests[i]->comparison()->replacement(v), own[i][v]});
             thresholds[v].insert(thresholds[v].end(), own[i][v].begin(), own[i][v].end());
         }
-        if (!agree(axes, replaced[v])) return nullptr;
+        if (!agree(variable, replaced[v])) return nullptr;
         sort_thresholds(thresholds[v]);
     }
     std::vector<ValueSet> sets;

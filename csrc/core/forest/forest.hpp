@@ -1,4 +1,4 @@
-// A fitted ensemble of trees as flat arrays. Immutable.
+// A fitted ensemble of trees, stored as flat arrays. It is immutable.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace fasthdmr {
 
-// What a loader hands over, tree after tree; children are numbered within their tree, -1 at leaves.
+// The arrays that a loader passes, tree after tree. Children are numbered within their tree; leaves have -1.
 struct TreeArrays {
     index n_features, n_outputs, n_trees, n_nodes, width;
     const std::int64_t* tree_offsets;  // n_trees + 1
@@ -19,30 +19,30 @@ struct TreeArrays {
     const std::int64_t* feature;
     const double* threshold;
     const std::uint8_t* missing_left;
-    const double* value;              // n_nodes x width; those of inner nodes are ignored
-    const std::int64_t* tree_output;  // n_trees; the output a tree of width 1 adds to
+    const double* value;              // n_nodes x width; values of inner nodes are ignored
+    const std::int64_t* tree_output;  // n_trees; the output that a tree of width 1 adds to
     const double* offset;             // n_outputs
-    const double* weight = nullptr;   // n_nodes; none: all nodes weigh the same
-    // How values are compared; none: in float32.
+    const double* weight = nullptr;   // n_nodes; null: equal weights
+    // How values are compared; null: in float32.
     std::shared_ptr<const Comparison> comparison = nullptr;
-    // n_nodes; the number of the set among those of the comparison whose values go left, or -1. None: all -1.
+    // n_nodes; the number of the comparison's set whose values go left, or -1: a threshold. Null: all -1.
     const std::int64_t* set = nullptr;
 };
 
-// Kernels address the words of nodes, and those of a block of 2^10 rows, by 32-bit offsets.
+// Kernels address the three words of each node, and the numbers of a block of 2^10 rows, by 32-bit offsets.
 constexpr index kMostNodes = (index(1) << 31) / 3;
 constexpr index kMostFeatures = index(1) << 21;
 
 class Forest {
 public:
     explicit Forest(const TreeArrays& arrays);
-    // The same trees without offsets, what tree t adds to output k times factors[t * n_outputs + k].
+    // The same trees without offsets. What tree t adds to output k is multiplied by factors[t * n_outputs + k].
     Forest scaled(const double* factors) const;
-    // The same trees with thresholds of another comparison, which knows them (`in_one_comparison`).
+    // The same trees with another comparison, which must contain all their thresholds and sets (`one_comparison`).
     Forest compared_by(std::shared_ptr<const Comparison> comparison) const;
 
     index n_features() const { return n_features_; }
-    // What nodes call features are columns of the comparison, each a function of one variable.
+    // Node::feature is a column of the comparison, which is a function of one variable.
     index columns() const { return comparison_->columns(); }
     std::int32_t variable(const Node& node) const { return comparison_->variable(node.feature); }
     index n_outputs() const { return n_outputs_; }
@@ -58,13 +58,13 @@ public:
     index tree_begin(index t) const { return tree_begin_[t]; }
     const Node* tree(index t) const { return nodes_.data() + tree_begin_[t]; }
     const std::uint8_t* missing_left(index t) const { return missing_left_.data() + tree_begin_[t]; }
-    // Of leaves, as given; an inner node has the mean of its children, weighted by their weights.
+    // By node. The value of an inner node is the weighted mean of its children.
     const double* values(index t) const { return values_.data() + tree_begin_[t] * width_; }
     const double* weights(index t) const { return weights_.data() + tree_begin_[t]; }
     int depth(index t) const { return depth_[t]; }
     bool adds_to(index t, index output) const { return width_ > 1 || tree_output_[t] == output; }
     index tree_output(index t) const { return tree_output_[t]; }
-    // Column of a leaf's values that belongs to the output.
+    // The column of a leaf's values that belongs to an output.
     index value_column(index output) const { return width_ > 1 ? output : 0; }
 
     static bool is_leaf(const Node* tree, index m) { return tree[m].left == m; }
@@ -86,14 +86,15 @@ private:
     std::vector<index> tree_output_;
 };
 
-// The threshold of an inner node that has one in float64, and as one if it is compared in float32.
+// The threshold of an inner node as float64, such that x > threshold in float64 if and only if x goes right. The node
+// must not split by a set.
 double threshold_of(const Forest& forest, const Node& node);
 
-// One comparison for forests that are evaluated together; null if there is none, because they take other values for
-// missing ones.
+// A common comparison for forests that are evaluated together. Null if there is none, because the forests treat
+// different values as missing.
 std::shared_ptr<const Comparison> one_comparison(const std::vector<std::shared_ptr<const Forest>>& forests);
 
-// Whether x, as the forest compares it, goes to the right child of an inner node.
+// Whether a row goes to the right child of an inner node; x is the code of its value (comparison.hpp).
 inline bool goes_right(const Node& node, bool missing_left, float x) {
     return std::isnan(x) ? !missing_left : x > node.threshold;
 }

@@ -20,10 +20,10 @@ void split_variables(const Forest& forest, index t, Subspace& variables) {
     variables.erase(std::unique(variables.begin(), variables.end()), variables.end());
 }
 
-// Numbers sets of variables as they turn up, and remembers what one variable more makes of each.
+// Numbers sets of variables in the order of their appearance. A cache stores which set results from adding a variable.
 class Numbering {
 public:
-    // The number of the set `number`, the empty one being -1, with one variable more.
+    // The number of the set that results from adding a variable to set `number`. The empty set is number -1.
     std::int32_t with(std::int32_t number, std::int32_t variable) {
         const std::uint64_t key = std::uint64_t(number + 1) << 32 | std::uint32_t(variable);
         const auto known = next_.find(key);
@@ -36,7 +36,7 @@ public:
         return next_[key] = entry->second;
     }
 
-    // The sets in their order; ranks[number] becomes the place of each.
+    // The sets in sorted order; ranks[number] becomes the position of each.
     std::vector<Subspace> sorted(std::vector<std::int32_t>& ranks) const {
         std::vector<Subspace> result;
         ranks.resize(sets_.size());
@@ -49,7 +49,7 @@ public:
 
 private:
     std::map<Subspace, std::int32_t, decltype(&precedes)> numbers_{&precedes};
-    std::vector<const Subspace*> sets_;  // the keys of the map, which stay where they are
+    std::vector<const Subspace*> sets_;  // keys of the map, whose addresses do not change
     std::unordered_map<std::uint64_t, std::int32_t> next_;
 };
 
@@ -71,7 +71,7 @@ std::vector<index> trees_of(const Forest& forest, index output, TreeChoice which
 
 std::vector<Group> group_trees(const Forest& forest, index output, TreeChoice which) {
     std::map<Subspace, std::vector<index>, decltype(&precedes)> trees(&precedes);
-    Subspace variables;  // one for all trees: most of their sets are known already
+    Subspace variables;  // reused for all trees, to avoid allocations
     for (const index t : trees_of(forest, output, which)) {
         poll();
         split_variables(forest, t, variables);
@@ -85,7 +85,7 @@ std::vector<Group> group_trees(const Forest& forest, index output, TreeChoice wh
 
 namespace {
 
-// Adds u + {variable} to the found ones, for all subsets u of the path of fewer than `order` variables.
+// Inserts u + {variable} for all subsets u of the path's variables that have fewer than `order` variables.
 void touch(const Subspace& path, std::int32_t variable, index order, std::set<Subspace, decltype(&precedes)>& found) {
     std::vector<Subspace> fresh{{variable}};
     for (const std::int32_t other : path)
@@ -132,7 +132,7 @@ NodeGroups group_nodes(const Forest& forest, index output, TreeChoice which) {
         poll();
         const Node* tree = forest.tree(t);
         std::vector<std::int32_t>& below = groups.below[t];
-        below.assign(forest.tree_size(t), -1);  // until it is visited, a node holds its own subspace
+        below.assign(forest.tree_size(t), -1);  // before a node is visited, its entry is its own subspace
         for (index m = 0; m < forest.tree_size(t); ++m) {
             if (Forest::is_leaf(tree, m)) continue;
             below[m] = numbering.with(below[m], forest.variable(tree[m]));

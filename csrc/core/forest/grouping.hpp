@@ -1,4 +1,4 @@
-// The subspaces of trees (spec 4). By tree: the exact set of variables that a tree splits on. By node: the set of
+// The subspaces that trees contribute to. By tree: the set of variables that a tree splits on. By node: the set of
 // variables on the path to a node.
 #pragma once
 
@@ -14,7 +14,7 @@ struct Group {
     std::vector<index> trees;
 };
 
-// Which trees: all, or those that split on at most kFewVariables variables, or the others.
+// A choice of trees: all, those that split on at most kFewVariables variables, or the others.
 enum class TreeChoice { all, of_few_variables, of_many_variables };
 constexpr std::size_t kFewVariables = 3;
 
@@ -24,15 +24,16 @@ std::vector<index> trees_of(const Forest& forest, index output, TreeChoice which
 // The groups of the trees that add to one output.
 std::vector<Group> group_trees(const Forest& forest, index output, TreeChoice which = TreeChoice::all);
 
-// The subspaces of the nodes of the trees that add to one output; the roots, with none, aside.
+// The subspaces of all nodes, except the roots, of the trees that add to one output.
 struct NodeGroups {
     std::vector<Subspace> subspaces;  // sorted
-    // By tree and node: the subspace of its children; of a leaf, its own, and -1 if that is the root.
+    // By tree and node, a number of a subspace: of an inner node that of its children, of a leaf its own. -1 for a tree
+    // that is a single leaf.
     std::vector<std::vector<std::int32_t>> below;
 };
 NodeGroups group_nodes(const Forest& forest, index output, TreeChoice which = TreeChoice::all);
 
-// Subspaces of up to `order` variables that occur together on some path: all possible interactions of the forest.
+// Subspaces of up to `order` variables that occur together on some path. Other interactions of the forest are zero.
 std::vector<Subspace> touched_subspaces(const Forest& forest, index order);
 
 }  // namespace fasthdmr

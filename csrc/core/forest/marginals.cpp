@@ -77,7 +77,7 @@ std::int32_t Marginals::split(index variable, float threshold) const {
     return std::int32_t(at - sorted) + 1;
 }
 
-// One variable after the other, all rows in their order: sums of weights have the same bits for any number of threads.
+// The rows of a variable are summed in order by one thread, so sums are bit-identical for any number of threads.
 void Marginals::count(const Table& x, const double* weight, index variable) {
     const std::int32_t n = thresholds_.count(variable);
     std::vector<double>& below = below_[variable];

@@ -10,18 +10,18 @@ namespace fasthdmr {
 
 class Marginals {
 public:
-    // From rows, weighted or not (null), quantised by the thresholds of all forests.
+    // The distribution of the rows, with weights or (null) equal ones, quantised by the thresholds of all forests.
     Marginals(const std::vector<std::shared_ptr<const Forest>>& forests, const Table& x, const double* weight,
               int n_threads);
-    // As `comparison`, `sorted` and `below` of another one.
+    // From the comparison, the sorted thresholds and the cumulative weights of another object.
     Marginals(std::shared_ptr<const Comparison> comparison, std::vector<std::vector<float>> sorted,
               std::vector<std::vector<double>> below);
 
     const std::shared_ptr<const Comparison>& comparison() const { return comparison_; }
     const Thresholds& thresholds() const { return thresholds_; }
-    // The weight of lower ranks, for ranks from 0 to two more than the number of thresholds.
+    // Cumulative weights: below[r] is the weight of all ranks less than r, for r = 0, ..., number of thresholds + 2.
     const std::vector<double>& below(index variable) const { return below_[variable]; }
-    // A value goes left at a node with this threshold if its rank is lower. The threshold must be known.
+    // The rank from which on values go right at a node with this threshold, which must be one of the forests'.
     std::int32_t split(index variable, float threshold) const;
 
     double probability(index variable, std::int32_t low, std::int32_t high) const {

@@ -11,8 +11,8 @@ namespace fasthdmr {
 
 namespace {
 
-// A threshold and its node in one number that sorts as the threshold does.
-std::uint64_t sortable(float threshold, std::int32_t node) {
+// A sort key: the threshold in the upper 32 bits, in a form that sorts as integers do, and its node in the lower.
+std::uint64_t sort_key(float threshold, std::int32_t node) {
     threshold += 0.0f;  // -0 is equal to 0
     std::uint32_t bits;
     std::memcpy(&bits, &threshold, sizeof bits);
@@ -20,8 +20,8 @@ std::uint64_t sortable(float threshold, std::int32_t node) {
     return std::uint64_t(bits) << 32 | std::uint32_t(node);
 }
 
-// Codes are written in whole tiles.
-index tiled(index rows) { return (rows + kTile - 1) / kTile * kTile; }
+// Codes are written in whole tiles of rows.
+index round_up_to_tile(index rows) { return (rows + kTile - 1) / kTile * kTile; }
 
 }  // namespace
 
@@ -29,7 +29,7 @@ Thresholds::Thresholds(const Forest& forest, const std::vector<std::int32_t>& no
     : sorted_(forest.columns()), rank_(nodes.empty() ? 0 : forest.n_nodes()) {
     const Node* all = forest.n_trees() ? forest.tree(0) : nullptr;
     std::vector<std::vector<std::uint64_t>> of(forest.columns());
-    for (const std::int32_t m : nodes) of[all[m].feature].push_back(sortable(all[m].threshold, m));
+    for (const std::int32_t m : nodes) of[all[m].feature].push_back(sort_key(all[m].threshold, m));
     parallel_for(forest.columns(), n_threads, [&](index variable) {
         auto& entries = of[variable];
         sort_in_steps(entries);
@@ -57,7 +57,7 @@ RankedBlock::RankedBlock(const Thresholds& thresholds, const InputBlock& block, 
             std::int16_t* codes = codes_.data() + v * kBlockRows;
             kernels().encode(ranks, rows_, codes);
             std::int16_t* complements = codes + thresholds.variables() * kBlockRows;
-            for (index r = 0; r < tiled(rows_); ++r) complements[r] = std::int16_t(~codes[r]);
+            for (index r = 0; r < round_up_to_tile(rows_); ++r) complements[r] = std::int16_t(~codes[r]);
         }
         for (std::size_t r = 0; r < is_missing.size(); ++r) is_missing[r] |= ranks[r] > n;
     }

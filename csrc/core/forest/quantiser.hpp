@@ -12,33 +12,33 @@ namespace fasthdmr {
 class Thresholds {
 public:
     Thresholds() = default;
-    // Of the chosen inner nodes, numbered through the whole forest.
+    // The thresholds of the given inner nodes, which are numbered through the whole forest.
     Thresholds(const Forest& forest, const std::vector<std::int32_t>& nodes, int n_threads);
-    // From thresholds by variable, strictly increasing.
+    // From the strictly increasing thresholds of each variable.
     explicit Thresholds(std::vector<std::vector<float>> sorted) : sorted_(std::move(sorted)) {}
 
     std::int32_t count(index variable) const { return std::int32_t(sorted_[variable].size()); }
     const float* sorted(index variable) const { return sorted_[variable].data(); }
     index variables() const { return index(sorted_.size()); }
-    // A value of a higher rank goes right at the node. Known until `forget_nodes`.
+    // A value goes right at the node if its rank is greater than this. Available until `forget_nodes`.
     std::int32_t rank(const Forest& forest, index tree, index node) const {
         return rank_[forest.tree_begin(tree) + node];
     }
     void forget_nodes() { std::vector<std::int32_t>().swap(rank_); }
 
 private:
-    std::vector<std::vector<float>> sorted_;  // by variable, each value once
-    std::vector<std::int32_t> rank_;          // by node; undefined for nodes that were not chosen
+    std::vector<std::vector<float>> sorted_;  // by variable, without duplicates
+    std::vector<std::int32_t> rank_;          // by node; undefined for nodes that were not given
 };
 
-// The ranks of a block of rows; those of missing values are one more than the number of thresholds.
+// The ranks of a block of rows. The rank of a missing value is the number of thresholds plus one.
 class RankedBlock {
 public:
     RankedBlock(const Thresholds& thresholds, const InputBlock& block, bool with_codes);
 
     index rows() const { return rows_; }
     const std::int32_t* ranks(index variable) const { return ranks_.data() + variable * kBlockRows; }
-    // For the kernels: kBlockRows a variable, then the complements of all of them.
+    // 16-bit codes for the kernels: kBlockRows per variable, followed by the complements (~code) of all of them.
     const std::int16_t* codes() const { return codes_.data(); }
     // Rows with a missing value in some variable that has thresholds.
     const std::vector<index>& missing() const { return missing_; }

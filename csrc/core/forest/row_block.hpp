@@ -1,15 +1,15 @@
-// A block of input rows, as the numbers that the forest's comparison makes of them: float32, column-major.
+// A block of input rows as float32 codes (comparison.hpp): one column for each column of the comparison, column-major.
 #pragma once
 
 #include "forest/forest.hpp"
 
 namespace fasthdmr {
 
-static_assert(kBlockRows * kMostFeatures <= index(1) << 31, "places in a block are 32-bit numbers");
+static_assert(kBlockRows * kMostFeatures <= index(1) << 31, "offsets in a block are 32-bit numbers");
 
 class InputBlock {
 public:
-    // The comparison has to live as long.
+    // Keeps a reference to the comparison.
     explicit InputBlock(const Comparison& comparison)
         : comparison_(&comparison), values_(comparison.columns() * kBlockRows) {}
     void load(const Table& x, const Rows& rows);

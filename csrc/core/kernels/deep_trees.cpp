@@ -13,8 +13,8 @@ namespace fasthdmr::FASTHDMR_ISA {
 namespace {
 
 // Each lane holds a row, and a mask marks the lanes in use. The other lanes stay at the root: a masked gather gives
-// zeros. The mask must not be a compile-time constant. If it were, the compiler would not clear the target register, and
-// the gather would have to wait for the register's previous value.
+// zeros. The mask must not be a compile-time constant. If it were, the compiler would not clear the target register,
+// and the gather would have to wait for the register's previous value.
 #if defined(__AVX512F__)
 
 using Lanes = __m512i;

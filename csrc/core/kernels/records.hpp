@@ -32,8 +32,8 @@ struct alignas(64) CodedTree {
 // Two paths of up to three splits each, padded at the front. The last split chooses between two values. All comparisons
 // are "greater": where the path goes left, complements of codes are compared, stored behind those of all variables.
 struct alignas(64) CodedPaths {
-    // value[3 * i + j]: outcome i of path 1 plus outcome j of path 2. Outcome 0: the row leaves the path; 1: left leaf; 2:
-    // right leaf.
+    // value[3 * i + j]: outcome i of path 1 plus outcome j of path 2. Outcome 0: the row leaves the path; 1: left leaf;
+    // 2: right leaf.
     double value[9];
     std::int32_t variable[6];  // of the first path, then of the second
     std::int32_t code[6];
