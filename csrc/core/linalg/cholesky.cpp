@@ -13,7 +13,7 @@ namespace fasthdmr {
 
 namespace {
 
-// Squares below this may have lost digits to underflow.
+// Smaller squares may have lost digits by underflow.
 constexpr double kLeastSquare = 1e-250;
 
 }  // namespace
@@ -30,8 +30,9 @@ bool scale_to_unit(Buffer<double>& g, index n, std::vector<double>& norms) {
 
 namespace {
 
-// Systems from so many tiles on are factored tile by tile, whatever the number of threads.
-constexpr index kTiled = 4;
+// Larger matrices, of at least this many tiles a side, are factored tile by tile. The number of threads does not
+// matter, so that results do not depend on it.
+constexpr index kLeastTiles = 4;
 
 bool factored(double* g, index n, index leading) {
     char lower = 'L';
@@ -40,15 +41,15 @@ bool factored(double* g, index n, index leading) {
     return info == 0;
 }
 
-// Tiles of a panel of columns, from row `begin` of n x n: what the panels before it leave of them, or the solutions
-// with the panel's own factor.
+// The panel of columns begin, ..., begin + width - 1 in a left-looking blocked factorisation. Both steps work on one
+// tile of its rows: the update by all earlier panels, and the triangular solve with the panel's diagonal block.
 struct Panel {
     double* g;
     index n, begin, width, tile_size;
 
     index below() const { return begin + width; }
     index tiles(index from) const { return (n - from + tile_size - 1) / tile_size; }
-    void take_off_earlier(index tile) const {
+    void subtract_earlier(index tile) const {
         const index row = begin + tile * tile_size;
         char no = 'N', transposed = 'T';
         int rows = int(std::min(tile_size, n - row)), columns = int(width), earlier = int(begin), ld = int(n);
@@ -69,10 +70,10 @@ struct Panel {
 }  // namespace
 
 bool cholesky(double* g, index n, int n_threads, index tile_size) {
-    if (n < kTiled * tile_size) return factored(g, n, n);
+    if (n < kLeastTiles * tile_size) return factored(g, n, n);
     for (index begin = 0; begin < n; begin += tile_size) {
         const Panel panel{g, n, begin, std::min(tile_size, n - begin), tile_size};
-        if (begin > 0) parallel_for(panel.tiles(begin), n_threads, [&](index k) { panel.take_off_earlier(k); });
+        if (begin > 0) parallel_for(panel.tiles(begin), n_threads, [&](index k) { panel.subtract_earlier(k); });
         if (!factored(g + begin * n + begin, panel.width, n)) return false;
         parallel_for(panel.tiles(panel.below()), n_threads, [&](index k) { panel.solve(k); });
     }
@@ -91,7 +92,7 @@ double inverse_norm(const double* factor, index n) {
     return info == 0 && reciprocal > 0 ? 1.0 / reciprocal : std::numeric_limits<double>::infinity();
 }
 
-// For one right-hand side at a time LAPACK's blocks cost more than they save.
+// Written out: for a single right-hand side, LAPACK's blocking costs more than it saves.
 void solve_factored(const double* factor, index n, double* b) {
     for (index k = 0; k < n; ++k) {
         const double* column = factor + k * n;

@@ -5,16 +5,14 @@
 
 namespace fasthdmr {
 
-void CholeskyQr::absorb(double* block, index rows, index leading) {
-    add_gram(block, rows, n_, leading, products_.data());
-}
+void CholeskyQr::absorb(double* block, index rows, index leading) { add_gram(block, rows, n_, leading, gram_.data()); }
 
 void CholeskyQr::merge(const CholeskyQr& other) {
-    for (std::size_t k = 0; k < products_.size(); ++k) products_[k] += other.products_[k];
+    for (std::size_t k = 0; k < gram_.size(); ++k) gram_[k] += other.gram_[k];
 }
 
 std::optional<Triangle> CholeskyQr::triangle(double largest_inverse) const {
-    Buffer<double> g = products_;
+    Buffer<double> g = gram_;
     std::vector<double> norms;
     if (!scale_to_unit(g, n_, norms)) return {};
     if (!cholesky(g.data(), n_) || inverse_norm(g.data(), n_) > largest_inverse) return {};

@@ -16,18 +16,18 @@ namespace fasthdmr {
 
 namespace {
 
-// A column of unit norm is nearly dependent on those before it if its squared residual is below this. A ridge keeps the
-// Cholesky factorisation from failing.
+// A column of unit norm is nearly dependent on those before it if the squared norm of its residual is below this. The
+// ridge is added to the diagonal, so that the Cholesky factorisation of a singular matrix does not fail.
 constexpr double kNearlyDependent = 1e-2, kRidge = 1e-8;
 // Columns whose cosine with the constant column exceeds this have a large mean; they are centred first.
 constexpr double kLargeMean = 0.3;
-// A smaller relative residual may consist of rounding errors.
+// A residual of a smaller relative norm may consist of rounding errors.
 constexpr double kRounding = 64 * std::numeric_limits<double>::epsilon();
-// Coefficients within so many standard errors of zero are dropped.
-constexpr double kNoise = 4.0;
-// Applying one entry of a sparse T takes as long as so many multiplications of a matrix product.
+// Coefficients whose distance from zero is at most this many standard errors are dropped.
+constexpr double kStandardErrors = 4.0;
+// Applying one entry of a sparse T takes as long as this many multiplications of a matrix product.
 constexpr index kAxpyCost = 16;
-// Steps may cost as much as the Gram matrix. Finding a step counts as its kMostSteps-th part.
+// All eliminations together may cost as much as the Gram matrix. The search for one counts as 1/kMostSteps of that.
 constexpr index kMostSteps = 8;
 constexpr index kChunk = 256;  // rows of a matrix product
 
@@ -41,6 +41,8 @@ std::optional<std::vector<bool>> nearly_dependent(Buffer<double> g, index n) {
 }
 
 // Regression coefficients of targets on the sources that come before them, from the Gram matrix of unit-norm columns.
+// With the Cholesky factor L of the sources' Gram matrix the coefficients are L'^-1 L^-1 g. To exclude sources that
+// come after a target, their entries of L^-1 g are set to zero.
 std::optional<Buffer<double>> coefficients(const Buffer<double>& g, index n, const std::vector<index>& sources,
                                            const std::vector<index>& targets) {
     int s = int(sources.size()), t = int(targets.size());
@@ -72,7 +74,8 @@ std::optional<Elimination> Elimination::of(const Buffer<double>& x, index rows, 
     Elimination result;
     for (index j = 0; j < columns; ++j) ((*dependent)[j] ? result.targets_ : sources).push_back(j);
     if (result.targets_.empty()) {
-        // No column is nearly dependent on others, but columns with large means share the direction of the constant.
+        // No column is nearly dependent on the others, but columns with large means are nearly parallel to the
+        // constant.
         sources = {0};
         for (index j = 1; j < columns; ++j)
             if (std::abs(g[j]) > kLargeMean) result.targets_.push_back(j);
@@ -88,46 +91,52 @@ std::optional<Elimination> Elimination::of(const Buffer<double>& x, index rows, 
         for (index i = 0; i < s; ++i)
             result.factors_[j * result.columns_ + sources[i]] =
                 (*factors)[j * s + i] * norms[result.targets_[j]] / norms[sources[i]];
-    // Norms of the residuals are estimated from some of the rows.
-    const index some = std::min(rows, kChunk);
-    Buffer<double> rest(columns * some);
-    for (index j = 0; j < columns; ++j) std::copy_n(x.data() + j * rows, some, rest.data() + j * some);
-    result.apply(rest.data(), some, some);
-    std::vector<double> left;
-    for (const index j : result.targets_) {
-        const double* column = rest.data() + j * some;
-        left.push_back(std::sqrt(dot(column, column, some) * double(rows) / double(some)));
-        if (!(left.back() > kRounding * norms[j])) return {};
-    }
-    result.drop_noise(norms, left, rows);
+    const std::vector<double> residuals = result.residual_norms(x, rows, columns);
+    for (index j = 0; j < t; ++j)
+        if (!(residuals[j] > kRounding * norms[result.targets_[j]])) return {};
+    result.drop_noise(norms, residuals, rows);
     return result;
 }
 
-void Elimination::drop_noise(const std::vector<double>& norms, const std::vector<double>& left, index rows) {
+// Estimated from a part of the rows.
+std::vector<double> Elimination::residual_norms(const Buffer<double>& x, index rows, index columns) const {
+    const index some = std::min(rows, kChunk);
+    Buffer<double> part(columns * some);
+    for (index j = 0; j < columns; ++j) std::copy_n(x.data() + j * rows, some, part.data() + j * some);
+    apply(part.data(), some, some);
+    std::vector<double> result;
+    for (const index j : targets_) {
+        const double* column = part.data() + j * some;
+        result.push_back(std::sqrt(dot(column, column, some) * double(rows) / double(some)));
+    }
+    return result;
+}
+
+void Elimination::drop_noise(const std::vector<double>& norms, const std::vector<double>& residuals, index rows) {
     for (index j = 0; j < index(targets_.size()); ++j) {
-        const double noise = kNoise * left[j] / std::sqrt(double(rows));
+        const double noise = kStandardErrors * residuals[j] / std::sqrt(double(rows));
         for (index i = 0; i < columns_; ++i) {
             double& factor = factors_[j * columns_ + i];
             if (std::abs(factor) * norms[i] <= noise) factor = 0.0;
-            else few_.push_back({i, targets_[j], factor});
+            else sparse_.push_back({i, targets_[j], factor});
         }
     }
-    if (few_.size() * kAxpyCost > factors_.size()) few_.clear();
+    if (sparse_.size() * kAxpyCost > factors_.size()) sparse_.clear();
 }
 
-index Elimination::cost() const { return few_.empty() ? index(factors_.size()) : kAxpyCost * index(few_.size()); }
+index Elimination::cost() const { return is_sparse() ? kAxpyCost * index(sparse_.size()) : index(factors_.size()); }
 
 void Elimination::add(double sign, double* block, index rows, index leading) const {
-    if (few_.empty()) add_many(sign, block, rows, leading);
-    else add_few(sign, block, rows, leading);
+    if (is_sparse()) add_sparse(sign, block, rows, leading);
+    else add_dense(sign, block, rows, leading);
 }
 
-void Elimination::add_few(double sign, double* block, index rows, index leading) const {
-    for (const Entry& entry : few_)
+void Elimination::add_sparse(double sign, double* block, index rows, index leading) const {
+    for (const Entry& entry : sparse_)
         kernels().add_scaled(sign * entry.factor, block + entry.from * leading, rows, block + entry.to * leading);
 }
 
-void Elimination::add_many(double sign, double* block, index rows, index leading) const {
+void Elimination::add_dense(double sign, double* block, index rows, index leading) const {
     char no = 'N';
     int s = int(columns_), t = int(targets_.size()), ld = int(leading), chunk = int(kChunk);
     double one = 1.0;
@@ -145,10 +154,10 @@ void Elimination::add_many(double sign, double* block, index rows, index leading
 std::optional<Eliminations> eliminations(Buffer<double>& x, index rows, index columns, double largest_inverse) {
     Eliminations steps;
     for (index cost = 0;;) {
-        CholeskyQr products(columns);
-        products.absorb(x.data(), rows, rows);
-        if (products.triangle(largest_inverse)) return steps;
-        auto step = Elimination::of(x, rows, columns, products.products());
+        CholeskyQr qr(columns);
+        qr.absorb(x.data(), rows, rows);
+        if (qr.triangle(largest_inverse)) return steps;
+        auto step = Elimination::of(x, rows, columns, qr.gram());
         if (!step) return {};
         cost += step->cost() + columns * columns / kMostSteps;
         if (cost > columns * columns) return {};

@@ -5,7 +5,7 @@
 
 namespace fasthdmr {
 
-// Four partial sums: a single one would wait for the latency of every addition.
+// Four partial sums: with a single one, each addition would wait for the one before.
 inline double dot(const double* a, const double* b, index n) {
     double sums[4] = {0.0, 0.0, 0.0, 0.0};
     index i = 0;

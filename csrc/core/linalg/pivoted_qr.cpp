@@ -14,11 +14,12 @@ namespace {
 
 constexpr index kPanel = 32;
 
-// The first rows of R, an upper trapezoid, turned into a triangle from the right: (R1 R2) = (T 0) H_0 H_1 ..., where
-// H_i acts on variable i and those behind the triangle.
-class LeastNorm {
+// Complete orthogonal factorisation: the first rows of R, an upper trapezoid (R1 R2), are reduced to a triangle by
+// Householder reflections from the right, (R1 R2) = (T 0) H_0 H_1 ... Reflection H_i acts on coordinate i and on those
+// of R2.
+class CompleteFactorisation {
 public:
-    LeastNorm(const Buffer<double>& r, index leading, index rank, index columns)
+    CompleteFactorisation(const Buffer<double>& r, index leading, index rank, index columns)
         : rank_(rank), behind_(columns - rank), triangle_(rank * rank), vectors_(rank * behind_), factors_(rank, 0.0) {
         for (index j = 0; j < rank; ++j) std::copy_n(r.data() + j * leading, j + 1, triangle_.data() + j * rank);
         for (index i = 0; i < rank; ++i)
@@ -29,13 +30,13 @@ public:
         }
     }
 
-    // z (columns): its first numbers are a right-hand side on entry.
+    // Minimum-norm solution. z has `columns` numbers; on entry the first `rank` are the right-hand side.
     void solve(double* z) const {
         substitute(triangle_.data(), rank_, z);
         expand(z);
     }
 
-    // The rows of the penalty come below T and the right-hand side.
+    // Ridge regression: the QR factorisation of (T, z) on top of the rows sqrt(penalty) I.
     void solve(double* z, double penalty) const {
         Triangle joint(rank_ + 1), below(rank_ + 1);
         for (index j = 0; j < rank_; ++j) {
@@ -87,7 +88,7 @@ private:
 
 }  // namespace
 
-// As LAPACK's dgeqp3, which cannot be broken off, does it: panel after panel.
+// The blocked algorithm of LAPACK's dgeqp3, which is not called because it cannot be interrupted.
 PivotedQr::PivotedQr(Buffer<double> a, index rows, index columns)
     : rows_(rows), columns_(columns), a_(std::move(a)), factors_(std::min(rows, columns)), pivots_(columns) {
     std::vector<double> norms(columns), products(kPanel);
@@ -126,27 +127,27 @@ void PivotedQr::reflect(double* b) const {
 }
 
 std::vector<double> PivotedQr::solve(const double* rhs, index count, index rank) const {
-    const LeastNorm least_norm(a_, rows_, rank, columns_);
+    const CompleteFactorisation factorisation(a_, rows_, rank, columns_);
     std::vector<double> solutions(columns_ * count), b(rows_), z(columns_);
     for (index c = 0; c < count; ++c) {
         poll();
         b.assign(rhs + c * rows_, rhs + (c + 1) * rows_);
         reflect(b.data());
         std::copy_n(b.begin(), rank, z.begin());
-        least_norm.solve(z.data());
+        factorisation.solve(z.data());
         for (index j = 0; j < columns_; ++j) solutions[c * columns_ + pivots_[j] - 1] = z[j];
     }
     return solutions;
 }
 
 std::vector<double> PivotedQr::ridge(const double* rhs, const std::vector<double>& penalties, index rank) const {
-    const LeastNorm least_norm(a_, rows_, rank, columns_);
+    const CompleteFactorisation factorisation(a_, rows_, rank, columns_);
     std::vector<double> solutions(columns_ * penalties.size()), b(rhs, rhs + rows_), z(columns_);
     reflect(b.data());
     for (std::size_t k = 0; k < penalties.size(); ++k) {
         std::copy_n(b.begin(), rank, z.begin());
-        if (penalties[k] > 0) least_norm.solve(z.data(), penalties[k]);
-        else least_norm.solve(z.data());
+        if (penalties[k] > 0) factorisation.solve(z.data(), penalties[k]);
+        else factorisation.solve(z.data());
         for (index j = 0; j < columns_; ++j) solutions[index(k) * columns_ + pivots_[j] - 1] = z[j];
     }
     return solutions;

@@ -1,4 +1,4 @@
-// QR with column pivoting, and minimum-norm least squares for rank-deficient columns.
+// QR factorisation with column pivoting, and minimum-norm least squares for rank-deficient matrices.
 #pragma once
 
 #include <vector>
@@ -12,18 +12,19 @@ class PivotedQr {
 public:
     PivotedQr(Buffer<double> a, index rows, index columns);  // column-major
 
-    // Numerical rank: the number of columns before the first whose diagonal of R is at most `tolerance` of the largest.
+    // Numerical rank: the number of leading diagonal elements of R that exceed `tolerance` times the first.
     index rank(double tolerance) const;
-    // Least squares of least norm by the first `rank` columns of Q: (columns, count) of right-hand sides (rows, count).
+    // The minimum-norm solution of least squares, with A of the given rank. Right-hand sides are (rows, count),
+    // solutions (columns, count).
     std::vector<double> solve(const double* rhs, index count, index rank) const;
-    // The same of one right-hand side with a penalty on the sum of squares of the solution, for each of several.
+    // Ridge regression of one right-hand side, for each of several penalties on the squared norm of the solution.
     std::vector<double> ridge(const double* rhs, const std::vector<double>& penalties, index rank) const;
 
 private:
     void reflect(double* b) const;
 
     index rows_, columns_;
-    Buffer<double> a_;  // R, and below it the reflectors
+    Buffer<double> a_;  // R, and below it the Householder vectors
     std::vector<double> factors_;
     std::vector<int> pivots_;  // counted from 1
 };

@@ -11,7 +11,7 @@ namespace fasthdmr {
 
 namespace {
 
-// Width of a Householder panel: a panel of a block stays in the second cache.
+// Width of a Householder panel, such that a panel of a block stays in the second-level cache.
 constexpr index kPanel = 32;
 
 }  // namespace
@@ -19,11 +19,11 @@ constexpr index kPanel = 32;
 Triangle::Triangle(index columns) : n_(columns) {
     constexpr index most = std::numeric_limits<int>::max() / kPanel;
     if (columns > most)
-        throw Error(std::to_string(columns) + " columns are too many: at most " + std::to_string(most) + " are taken");
+        throw Error(std::to_string(columns) + " columns are too many: the limit is " + std::to_string(most));
     r_.assign(columns * columns, 0.0);
 }
 
-// As many rows at a time as a call may take; triangles have rows that are shorter and shorter.
+// Each call takes as many rows as its limit of multiplications allows.
 void Triangle::absorb(double* block, index rows, index leading) {
     const index most = rows_of_call();
     for (index first = 0; first < rows; first += most)
@@ -31,7 +31,7 @@ void Triangle::absorb(double* block, index rows, index leading) {
 }
 
 void Triangle::merge(Triangle other) {
-    if (other.n_ != n_) throw Error("only triangles of the same columns merge");
+    if (other.n_ != n_) throw Error("triangles must have the same number of columns");
     const index most = n_ * n_ / 3 * n_ <= kMostMultiplications ? n_ : rows_of_call();
     for (index first = 0; first < n_; first += most) {
         const index rows = std::min(most, n_ - first);
@@ -50,7 +50,7 @@ index Triangle::rows_of_call() const {
     return std::max(fewest, kMostMultiplications / std::max<index>(1, n_ * n_));
 }
 
-// Takes in rows of the columns from `begin` on, the last ones an upper trapezoid.
+// Updates the columns from `begin` on by some rows, of which the last `trapezoid` form an upper trapezoid.
 void Triangle::update(double* block, index rows, index leading, index trapezoid, index begin) {
     if (rows == 0 || n_ == 0) return;
     poll();

@@ -1,4 +1,5 @@
-// The triangle: R of the QR of all rows, a block of rows at a time. Triangles of parts of the data merge.
+// The triangular factor R of the QR factorisation of a tall matrix, updated block of rows by block of rows. The factors
+// of two parts of the data can be merged.
 #pragma once
 
 #include "support/arrays.hpp"
@@ -11,12 +12,12 @@ public:
 
     index columns() const { return n_; }
     double& at(index i, index j) { return r_[j * n_ + i]; }
-    const double* data() const { return r_.data(); }  // n x n, column-major, upper; below the diagonal: zeros
+    const double* data() const { return r_.data(); }  // n x n, column-major, with zeros below the diagonal
 
-    // Takes in a block of rows, column-major; the block is overwritten.
+    // Updates R by a block of rows, column-major; the block is overwritten.
     void absorb(double* block, index rows, index leading);
     void merge(Triangle other);
-    // R is unique up to the signs of its rows; this makes its diagonal positive, and so its first row the means.
+    // R is unique up to the signs of its rows. This makes its diagonal positive, so that its first row holds the means.
     void fix_signs();
 
 private:

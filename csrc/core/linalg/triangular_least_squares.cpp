@@ -14,16 +14,16 @@ namespace fasthdmr {
 
 namespace {
 
-// If the norm of the inverse Gram matrix is smaller, the normal equations give nine digits. One step of iterative
-// refinement then gives all digits that a QR would give.
+// If the norm of the inverse Gram matrix is at most this, the normal equations give nine digits, and one step of
+// iterative refinement gives as many digits as a QR factorisation.
 constexpr double kLargestInverse = 1e6;
-// Rounding errors of a column, in eps of its norm, however small its variance.
+// Rounding errors of a column relative to its norm before centring.
 constexpr double kRounding = 16 * std::numeric_limits<double>::epsilon();
 
 }  // namespace
 
 LeastSquares::LeastSquares(const double* r, index p, double tolerance)
-    : n_(p - 1), tolerance_(tolerance), spread_(p, 0.0), unit_(n_ * n_, 0.0), products_(n_ * n_, 0.0) {
+    : n_(p - 1), tolerance_(tolerance), spread_(p, 0.0), unit_(n_ * n_, 0.0), gram_(n_ * n_, 0.0) {
     std::vector<double> rounding(p, 0.0);
     for (index j = 1; j < p; ++j) {
         const double* column = r + j * p;
@@ -34,16 +34,16 @@ LeastSquares::LeastSquares(const double* r, index p, double tolerance)
         for (index i = 0; i < j; ++i) unit_[(j - 1) * n_ + i] = column[i + 1] / centred;
     }
     if (*std::max_element(rounding.begin(), rounding.end()) > tolerance) drop_rounding(rounding);
-    add_gram(unit_.data(), n_, n_, n_, products_.data());
-    Buffer<double> factor = products_;
+    add_gram(unit_.data(), n_, n_, n_, gram_.data());
+    Buffer<double> factor = gram_;
     well_conditioned_ = cholesky(factor.data(), n_) && inverse_norm(factor.data(), n_) <= kLargestInverse;
 }
 
-// A column whose residual on those before it is within rounding errors is replaced by its projection, as the direction
-// of that residual is arbitrary. By Gram-Schmidt orthogonalisation.
+// If the residual of a column on those before it is within rounding errors, its direction is arbitrary. The column is
+// then replaced by its projection on them. Residuals are computed by Gram-Schmidt orthogonalisation.
 void LeastSquares::drop_rounding(const std::vector<double>& rounding) {
     std::vector<index> kept;
-    Buffer<double> q(n_ * n_), r(n_ * n_);  // their QR
+    Buffer<double> q(n_ * n_), r(n_ * n_);  // QR factorisation of the columns kept
     for (index j = 1; j <= n_; ++j) {
         if (spread_[j] == 0) continue;
         const index n = index(kept.size());
@@ -56,7 +56,7 @@ void LeastSquares::drop_rounding(const std::vector<double>& rounding) {
         }
         const double rest = std::sqrt(dot(left.data(), left.data(), j));
         double noise = rounding[j];
-        for (index k = n - 1; k >= 0; --k) {  // coefficients on the columns, whose rounding errors they multiply
+        for (index k = n - 1; k >= 0; --k) {  // the regression coefficients multiply the rounding errors of the columns
             multiples[k] /= r[k * n_ + k];
             for (index i = 0; i < k; ++i) multiples[i] -= multiples[k] * r[k * n_ + i];
             noise += std::abs(multiples[k]) * rounding[kept[k]];
@@ -77,19 +77,19 @@ std::vector<double> LeastSquares::solve(const std::vector<index>& columns, index
     if (well_conditioned_ && n > 0 && columns.back() == n) return by_substitution(n, rows, rhs, count);
     Buffer<double> g(n * n);
     for (index k = 0; k < n; ++k)
-        for (index i = k; i < n; ++i) g[k * n + i] = products_[(columns[k] - 1) * n_ + columns[i] - 1];
+        for (index i = k; i < n; ++i) g[k * n + i] = gram_[(columns[k] - 1) * n_ + columns[i] - 1];
     if (!cholesky(g.data(), n) || !(well_conditioned_ || inverse_norm(g.data(), n) <= kLargestInverse))
         return by_pivoted_qr(columns, rows, rhs, count);
     std::vector<double> solutions;
     for (index c = 0; c < count; ++c) {
         poll();
-        const std::vector<double> solution = by_products(g, columns, rows, rhs + c * rows);
+        const std::vector<double> solution = by_normal_equations(g, columns, rows, rhs + c * rows);
         solutions.insert(solutions.end(), solution.begin(), solution.end());
     }
     return solutions;
 }
 
-// The first columns are a triangle as they are.
+// The leading columns of R form a triangle already, so no factorisation is needed.
 std::vector<double> LeastSquares::by_substitution(index columns, index rows, const double* rhs, index count) const {
     std::vector<double> solutions(columns * count);
     for (index c = 0; c < count; ++c) std::copy_n(rhs + c * rows, columns, solutions.data() + c * columns);
@@ -98,8 +98,8 @@ std::vector<double> LeastSquares::by_substitution(index columns, index rows, con
     return solutions;
 }
 
-std::vector<double> LeastSquares::by_products(const Buffer<double>& factor, const std::vector<index>& columns,
-                                              index rows, const double* rhs) const {
+std::vector<double> LeastSquares::by_normal_equations(const Buffer<double>& factor, const std::vector<index>& columns,
+                                                      index rows, const double* rhs) const {
     const index n = index(columns.size());
     std::vector<double> left(rhs, rhs + rows), step(n), solution(n, 0.0);
     for (int round = 0; round < 2; ++round) {
