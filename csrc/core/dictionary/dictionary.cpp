@@ -11,11 +11,12 @@ ArrayDictionary::ArrayDictionary(const Table& columns, std::vector<Subspace> sub
 }
 
 void ArrayDictionary::fill(const Rows& rows, double* out, index leading) const {
-    // Contiguous columns are copied: the Gram matrix is fast enough for this to matter.
-    const bool as_it_is = !rows.list && !table_.is_float32 && rows.stride * table_.row_stride == index(sizeof(double));
+    // Contiguous columns are copied at once. Compared with the time of the Gram matrix, this matters.
+    const bool is_contiguous =
+        !rows.list && !table_.is_float32 && rows.stride * table_.row_stride == index(sizeof(double));
     for (index j = 0; j < columns(); ++j) {
         const char* column = table_.data + rows[0] * table_.row_stride + j * table_.column_stride;
-        if (as_it_is) std::memcpy(out + j * leading, column, rows.count * sizeof(double));
+        if (is_contiguous) std::memcpy(out + j * leading, column, rows.count * sizeof(double));
         else
             for (index r = 0; r < rows.count; ++r) out[j * leading + r] = table_.at(rows[r], j);
     }

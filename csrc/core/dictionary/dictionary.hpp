@@ -1,4 +1,4 @@
-// A dictionary: feature columns, each labelled with its subspace, whatever they come from.
+// A dictionary: the columns of a design matrix, each labelled with its subspace. Trees, or the caller, provide them.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace fasthdmr {
 
-// Columns are ordered by subspace; the constant is none of them.
+// Columns are sorted by subspace. The constant is not among them.
 class Dictionary {
 public:
     virtual ~Dictionary() = default;
@@ -19,9 +19,9 @@ public:
 
     // Writes the columns of some rows (at most kBlockRows) into out, column-major.
     virtual void fill(const Rows& rows, double* out, index leading) const = 0;
-    // Rows per block that suit the Gram matrix best.
+    // Rows per block with which the Gram matrix is computed fastest.
     virtual index block_rows() const { return kBlockRows; }
-    // Number of neighbouring rows that cost no more than a single one.
+    // The number of neighbouring rows that are read in about the time of a single one.
     virtual index rows_together() const { return 1; }
 
 protected:
@@ -34,20 +34,22 @@ class ArrayDictionary : public Dictionary {
 public:
     ArrayDictionary(const Table& columns, std::vector<Subspace> subspaces, std::vector<index> column_subspace);
     void fill(const Rows& rows, double* out, index leading) const override;
-    index block_rows() const override { return 256; }  // hundreds of columns stay in the second-level cache
+    index block_rows() const override {
+        return 256;
+    }  // a block of hundreds of columns fits into the second-level cache
     index rows_together() const override { return table_.row_stride == index(sizeof(double)) ? 8 : 1; }  // a cache line
 
 private:
     Table table_;
 };
 
-// Columns that blocks of input determine.
+// Columns that are functions of the input, computed block by block.
 class BlockColumns {
 public:
     virtual ~BlockColumns() = default;
     virtual index count() const = 0;
     virtual index n_features() const = 0;
-    virtual const Comparison& comparison() const = 0;  // which blocks are loaded with
+    virtual const Comparison& comparison() const = 0;  // blocks must be loaded with it
     // Writes column j to out[j]; columns whose out[j] is null are not computed.
     virtual void fill(const InputBlock& block, double* const* out) const = 0;
 };

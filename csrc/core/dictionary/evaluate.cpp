@@ -1,3 +1,4 @@
+// Evaluates component functions at rows: linear combinations of the columns of a block.
 #include <algorithm>
 
 #include "dictionary/dictionary.hpp"
@@ -8,14 +9,14 @@ namespace fasthdmr {
 
 namespace {
 
-constexpr index kComponentsAPoll = 16;  // some are cheaper than a poll
+constexpr index kComponentsPerPoll = 16;  // a single one may take less time than a poll
 
 }  // namespace
 
 void evaluate(const BlockColumns& columns, const Table& x, const Components& components, double* out, int n_threads) {
     if (x.columns != columns.n_features())
         throw Error("x has another number of columns than the forests have features");
-    // Only the columns that some component uses, each computed once a block.
+    // Only the columns with a coefficient in some component are computed.
     std::vector<index> used(components.column.begin(), components.column.end());
     std::sort(used.begin(), used.end());
     used.erase(std::unique(used.begin(), used.end()), used.end());
@@ -35,7 +36,7 @@ void evaluate(const BlockColumns& columns, const Table& x, const Components& com
         }
         columns.fill(block, places.data());
         for (index c = 0; c < components.count(); ++c) {
-            if (c % kComponentsAPoll == 0) poll();
+            if (c % kComponentsPerPoll == 0) poll();
             double* sum = out + c * x.rows + begin;
             std::fill(sum, sum + n, 0.0);
             for (index e = components.begin[c]; e < components.begin[c + 1]; ++e)

@@ -16,22 +16,22 @@ namespace fasthdmr {
 
 namespace {
 
-// Rows are cut into this many ranges for any number of threads, so that the triangle does not depend on it.
+// Rows are divided into this many ranges for any number of threads, so that R does not depend on that number.
 constexpr index kRanges = 8;
-// With fewer rows Householder reflections are cheap, and rounding errors of the Gram matrix average less.
+// With fewer rows Householder QR is used: it is cheap, and the rounding errors of a Gram matrix average out less.
 constexpr index kFewRows = 1024;
-// The location of a column is the median of so many rows. It is far from zero if it exceeds so many interquartile
+// The location of a column is the median of kLocationRows rows. It is far from zero if it exceeds kFar interquartile
 // ranges.
 constexpr index kLocationRows = 32;
 constexpr double kFar = 8.0;
 
 // The rows of (1, B, y), weighted, shifted and preconditioned by column eliminations.
-struct Source {
+struct DesignMatrix {
     const Dictionary& dictionary;
     const Sample& sample;
     Eliminations steps = {};
     index columns = 1 + dictionary.columns() + (sample.y ? 1 : 0);
-    // Columns far from zero are shifted by about their median, so that sums and reflections lose no digits.
+    // Columns far from zero are shifted by about their median. Otherwise the sums would lose digits by cancellation.
     std::vector<double> origin = std::vector<double>(columns, 0.0);
 
     void fill(const Rows& rows, double* block, index leading) const {
@@ -72,7 +72,7 @@ std::vector<index> location_rows(const Sample& sample, const Rows& rows) {
     return chosen;
 }
 
-// The weighted median of some numbers if it is far from zero, otherwise zero.
+// The weighted median of some numbers if it is far from zero, and 0 otherwise.
 double origin_of(const double* values, const std::vector<double>& weights) {
     const index n = index(weights.size());
     if (!std::all_of(values, values + n, [](double value) { return std::isfinite(value); })) return 0.0;
@@ -90,21 +90,21 @@ double origin_of(const double* values, const std::vector<double>& weights) {
     return std::abs(median) > kFar * (quantile(0.75) - quantile(0.25)) ? median : 0.0;
 }
 
-std::vector<double> origins(const Source& source, const Rows& rows) {
-    const std::vector<index> chosen = location_rows(source.sample, rows);
+std::vector<double> origins(const DesignMatrix& matrix, const Rows& rows) {
+    const std::vector<index> chosen = location_rows(matrix.sample, rows);
     const index n = index(chosen.size());
-    std::vector<double> result(source.columns, 0.0), weights(n, 1.0);
+    std::vector<double> result(matrix.columns, 0.0), weights(n, 1.0);
     if (n == 0) return result;
-    if (source.sample.weight)
-        for (index k = 0; k < n; ++k) weights[k] = source.sample.weight[chosen[k]];
-    const Sample unweighted{n, nullptr, source.sample.y, source.sample.unit};
-    Buffer<double> x(source.columns * n);
-    Source{source.dictionary, unweighted}.fill({0, 1, n, chosen.data()}, x.data(), n);
-    for (index j = 1; j < source.columns; ++j) result[j] = origin_of(x.data() + j * n, weights);
+    if (matrix.sample.weight)
+        for (index k = 0; k < n; ++k) weights[k] = matrix.sample.weight[chosen[k]];
+    const Sample unweighted{n, nullptr, matrix.sample.y, matrix.sample.unit};
+    Buffer<double> x(matrix.columns * n);
+    DesignMatrix{matrix.dictionary, unweighted}.fill({0, 1, n, chosen.data()}, x.data(), n);
+    for (index j = 1; j < matrix.columns; ++j) result[j] = origin_of(x.data() + j * n, weights);
     return result;
 }
 
-// Merges what arrives in any order in the order of the ranges.
+// Merges the sums of all ranges in the order of the ranges, whichever thread finishes first.
 template <class Sum>
 class OrderedMerge {
 public:
@@ -128,25 +128,26 @@ private:
     index next_ = 0;
 };
 
-// Absorbs all rows, at most `step` at a time, into a sum for each range of at least `least` blocks. Ranges have equal
-// numbers of rows, and so have the steps of a range, which balances the work of threads.
+// Adds all rows to a sum for each range, at most `step` rows at a time, and merges the sums. Ranges have at least
+// `least` blocks. Ranges have equal numbers of rows, and so have the steps of a range, which balances the load of
+// threads.
 template <class Sum>
-Sum absorbed(const Source& source, const Rows& rows, const Sum& empty, index least, index step, int n_threads) {
+Sum absorbed(const DesignMatrix& matrix, const Rows& rows, const Sum& empty, index least, index step, int n_threads) {
     const index blocks = (rows.count + kBlockRows - 1) / kBlockRows;
     const index ranges = std::max<index>(1, std::min(kRanges, blocks / least));
     OrderedMerge<Sum> merge(ranges);
     parallel_for(ranges, n_threads, [&](index k) {
         const index first = rows.count * k / ranges, count = rows.count * (k + 1) / ranges - first;
         const index steps = (count + step - 1) / step;
-        // Not a power of two: columns would compete for the same cache sets.
+        // Not a power of two: otherwise all columns would map to the same cache sets.
         const index leading = std::min(step, count) + 8;
         Sum sum = empty;
-        Buffer<double> block(source.columns * leading);
+        Buffer<double> block(matrix.columns * leading);
         for (index s = 0; s < steps; ++s) {
             poll();
             const index begin = count * s / steps;
             const Rows part = rows.slice(first + begin, count * (s + 1) / steps - begin);
-            source.fill(part, block.data(), leading);
+            matrix.fill(part, block.data(), leading);
             sum.absorb(block.data(), part.count, leading);
             rows_done() += part.count;
         }
@@ -155,37 +156,34 @@ Sum absorbed(const Source& source, const Rows& rows, const Sum& empty, index lea
     return merge.take();
 }
 
-Triangle by_reflections(const Source& source, const Rows& rows, int n_threads) {
-    constexpr index blocks_a_merge = 4;  // it costs as much as absorbing one
-    Triangle result = absorbed(source, rows, Triangle(source.columns), blocks_a_merge, kBlockRows, n_threads);
+Triangle by_reflections(const DesignMatrix& matrix, const Rows& rows, int n_threads) {
+    constexpr index blocks_per_merge = 4;  // a merge takes as long as absorbing one block
+    Triangle result = absorbed(matrix, rows, Triangle(matrix.columns), blocks_per_merge, kBlockRows, n_threads);
     result.fix_signs();
     return result;
 }
 
-CholeskyQr products(const Source& source, const Rows& rows, int n_threads) {
-    return absorbed(source, rows, CholeskyQr(source.columns), 1, source.dictionary.block_rows(), n_threads);
-}
-
-std::optional<Triangle> by_products(Source source, const Rows& rows, int n_threads) {
-    const PilotRows pilot(rows, source.columns, source.dictionary.rows_together());
-    auto steps = pilot.eliminations([&](const Rows& some, double* x, index ld) { source.fill(some, x, ld); });
+std::optional<Triangle> by_cholesky(DesignMatrix matrix, const Rows& rows, int n_threads) {
+    const PilotRows pilot(rows, matrix.columns, matrix.dictionary.rows_together());
+    auto steps = pilot.eliminations([&](const Rows& some, double* x, index ld) { matrix.fill(some, x, ld); });
     if (!steps) return {};
-    source.steps = std::move(*steps);
-    auto result = products(source, rows, n_threads).triangle();
+    matrix.steps = std::move(*steps);
+    const index block_rows = matrix.dictionary.block_rows();
+    auto result = absorbed(matrix, rows, CholeskyQr(matrix.columns), 1, block_rows, n_threads).triangle();
     if (!result) return {};
-    for (auto step = source.steps.rbegin(); step != source.steps.rend(); ++step)
-        step->undo(&result->at(0, 0), source.columns, source.columns);
+    for (auto step = matrix.steps.rbegin(); step != matrix.steps.rend(); ++step)
+        step->undo(&result->at(0, 0), matrix.columns, matrix.columns);
     return result;
 }
 
 // Cholesky QR if the condition number of the columns, or of their regression residuals, allows it; otherwise
 // Householder QR. y is treated as a column, since it may be nearly dependent on the others.
-Triangle triangle_of(Source source, const Rows& rows, int n_threads) {
-    source.origin = origins(source, rows);
+Triangle triangle_of(DesignMatrix matrix, const Rows& rows, int n_threads) {
+    matrix.origin = origins(matrix, rows);
     std::optional<Triangle> result;
-    if (rows.count >= std::max(kFewRows, source.columns)) result = by_products(source, rows, n_threads);
-    if (!result) result = by_reflections(source, rows, n_threads);
-    for (index j = 1; j < source.columns; ++j) result->at(0, j) += source.origin[j] * result->at(0, 0);
+    if (rows.count >= std::max(kFewRows, matrix.columns)) result = by_cholesky(matrix, rows, n_threads);
+    if (!result) result = by_reflections(matrix, rows, n_threads);
+    for (index j = 1; j < matrix.columns; ++j) result->at(0, j) += matrix.origin[j] * result->at(0, 0);
     return std::move(*result);
 }
 

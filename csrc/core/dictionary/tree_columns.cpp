@@ -51,20 +51,20 @@ TreeColumns::TreeColumns(const std::vector<TreePart>& parts, int n_threads)
         each.push_back(&columns);
     }
     lay_out(each, kTableBytes, n_threads);
-    struct Source {  // of a column: the number of a subspace among the member's
+    struct Term {  // a subspace of a forest, by number
         index member;
-        std::size_t number;
+        std::size_t subspace;
     };
-    std::map<Subspace, std::vector<Source>, decltype(&precedes)> sources(&precedes);
+    std::map<Subspace, std::vector<Term>, decltype(&precedes)> terms(&precedes);
     for (std::size_t i = 0; i < forests_.size(); ++i) {
         const std::vector<Subspace>& own = forests_[i].subspaces();
         column_of_[i].resize(own.size());
-        for (std::size_t k = 0; k < own.size(); ++k) sources[own[k]].push_back({index(i), k});
+        for (std::size_t k = 0; k < own.size(); ++k) terms[own[k]].push_back({index(i), k});
     }
-    for (const auto& [subspace, members] : sources) {
-        for (const Source& source : members) {
-            column_of_[source.member][source.number] = index(columns_.size());
-            columns_.push_back({index(subspaces_.size()), source.member});
+    for (const auto& [subspace, members] : terms) {
+        for (const Term& term : members) {
+            column_of_[term.member][term.subspace] = index(columns_.size());
+            columns_.push_back({index(subspaces_.size()), term.member});
         }
         subspaces_.push_back(subspace);
     }

@@ -1,4 +1,4 @@
-// The columns that trees make: one a forest and subspace.
+// Dictionary columns of trees: one for each forest and subspace.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace fasthdmr {
 
 enum class Sorting { by_tree, by_node };
 
-// Trees of one forest that become columns of one output, and how they are sorted.
+// The trees of one forest that add to one output, and whether their terms are assigned to subspaces by tree or by node.
 struct TreePart {
     std::shared_ptr<const Forest> forest;
     index output;
@@ -22,8 +22,8 @@ struct TreePart {
     TreeChoice which = TreeChoice::all;
 };
 
-// What a part adds to its output: a constant and one column a subspace. The offset of the forest belongs to the trees
-// of few variables where these are apart.
+// What a part adds to its output: a constant, and one column per subspace. If the trees of few and of many variables
+// are separate parts, the offset of the forest belongs to the former.
 class ForestColumns {
 public:
     explicit ForestColumns(const TreePart& part);
@@ -35,7 +35,7 @@ public:
 
     const Forest& forest() const { return *forest_; }
     const std::vector<Subspace>& subspaces() const { return by_node_ ? by_node_->subspaces() : subspaces_; }
-    // The offset of the forest, and what its trees add to no variable's column: single leaves, or the roots.
+    // The offset of the forest, plus the values of trees that are a single leaf (by tree) or of all roots (by node).
     double constant() const { return constant_; }
     void fill(const InputBlock& block, double* const* out) const;
 
@@ -52,8 +52,8 @@ private:
     std::optional<NodeSums> by_node_;
 };
 
-// What one or several forests add to one output: one column a forest and subspace (the paper's B_(i,u)), and a constant
-// a forest.
+// What one or several forests add to one output: one column for each forest and subspace (the paper's B_(i,u)), and one
+// constant for each forest.
 class TreeColumns : public BlockColumns {
 public:
     TreeColumns(const std::vector<TreePart>& parts, int n_threads);
@@ -76,7 +76,7 @@ private:
     std::vector<std::vector<index>> column_of_;  // by forest, the column of each of its subspaces
 };
 
-// Tree columns at given rows of input.
+// Tree columns evaluated at the rows of an input table.
 class TreeDictionary : public Dictionary {
 public:
     TreeDictionary(const TreeColumns& columns, const Table& x);

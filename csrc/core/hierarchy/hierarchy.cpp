@@ -10,7 +10,7 @@ namespace fasthdmr {
 
 namespace {
 
-// The columns of all proper subsets of a subspace, the constant excepted.
+// The columns of all proper subsets of a subspace, without the constant.
 std::vector<index> lower_columns(const Measure& m, index s) {
     const Subspace& u = m.subspaces[s];
     std::vector<index> columns;
@@ -22,7 +22,7 @@ std::vector<index> lower_columns(const Measure& m, index s) {
     return columns;
 }
 
-// Sum of columns of R times coefficients.
+// Linear combination of columns of R.
 void combine(const Measure& m, const std::vector<index>& columns, const std::vector<double>& weights,
              std::vector<double>& out) {
     std::fill(out.begin(), out.end(), 0.0);
@@ -30,33 +30,35 @@ void combine(const Measure& m, const std::vector<index>& columns, const std::vec
         for (index i = 0; i <= columns[k]; ++i) out[i] += weights[k] * m.r[columns[k] * m.p + i];
 }
 
-struct Purified {
-    std::vector<index> lower;
-    std::vector<double> pushed;  // d: coefficients of the projection on `lower`
-    double mean = 0.0;           // part of the constant
+// The projection of a term on the columns of its proper subsets, and on the constant.
+struct Projection {
+    std::vector<index> lower;          // the columns
+    std::vector<double> coefficients;  // of these columns
+    double constant = 0.0;
 };
 
-// Projects y_u = B_u coefficients on the spans of the proper subsets of u.
-Purified purify(const Measure& m, index s, const double* coefficients) {
-    Purified result;
+// Projects B_u coefficients_u on the span of the constant and the columns of all proper subsets of u.
+Projection project(const Measure& m, index s, const double* coefficients) {
+    Projection result;
     result.lower = lower_columns(m, s);
     const index begin = m.column_begin[s], end = m.column_begin[s + 1];
     std::vector<double> y(end);
     for (index j = begin; j < end; ++j)
         for (index i = 0; i <= j; ++i) y[i] += coefficients[j] * m.r[j * m.p + i];
-    result.mean = y[0];
-    result.pushed = m.columns.solve(result.lower, end - 1, y.data() + 1, 1);
-    for (std::size_t k = 0; k < result.lower.size(); ++k) result.mean -= result.pushed[k] * m.r[result.lower[k] * m.p];
+    result.constant = y[0];
+    result.coefficients = m.columns.solve(result.lower, end - 1, y.data() + 1, 1);
+    for (std::size_t k = 0; k < result.lower.size(); ++k)
+        result.constant -= result.coefficients[k] * m.r[result.lower[k] * m.p];
     return result;
 }
 
-void append(Components& all, double constant, const Purified& purified, index begin, index end,
-            const double* coefficients) {
+// Appends f_u: the term of u less its projection.
+void append(Components& all, const Projection& projection, index begin, index end, const double* coefficients) {
     all.column.push_back(0);
-    all.weight.push_back(constant);
-    for (std::size_t k = 0; k < purified.lower.size(); ++k) {
-        all.column.push_back(purified.lower[k]);
-        all.weight.push_back(-purified.pushed[k]);
+    all.weight.push_back(-projection.constant);
+    for (std::size_t k = 0; k < projection.lower.size(); ++k) {
+        all.column.push_back(projection.lower[k]);
+        all.weight.push_back(-projection.coefficients[k]);
     }
     for (index j = begin; j < end; ++j) {
         all.column.push_back(j);
@@ -87,21 +89,21 @@ Measure make_measure(const double* r, index p, std::vector<Subspace> subspaces,
 Decomposition top_down(const Measure& m, const double* beta, int n_threads) {
     const index n_subspaces = index(m.subspaces.size());
     std::vector<double> coefficients(beta, beta + m.p);
-    std::vector<Purified> purified(n_subspaces);
+    std::vector<Projection> projections(n_subspaces);
     from_above(
         n_subspaces, n_threads, [&](index s) { return m.subspaces[s].size(); },
-        [&](index s) { purified[s] = purify(m, s, coefficients.data()); },
+        [&](index s) { projections[s] = project(m, s, coefficients.data()); },
         [&](index s) {
-            coefficients[0] += purified[s].mean;
-            for (std::size_t k = 0; k < purified[s].lower.size(); ++k)
-                coefficients[purified[s].lower[k]] += purified[s].pushed[k];
+            const Projection& projection = projections[s];
+            coefficients[0] += projection.constant;
+            for (std::size_t k = 0; k < projection.lower.size(); ++k)
+                coefficients[projection.lower[k]] += projection.coefficients[k];
         });
 
     Decomposition result;
     result.constant = coefficients[0];
     for (index s = 0; s < n_subspaces; ++s)
-        append(result.components, -purified[s].mean, purified[s], m.column_begin[s], m.column_begin[s + 1],
-               coefficients.data());
+        append(result.components, projections[s], m.column_begin[s], m.column_begin[s + 1], coefficients.data());
 
     std::vector<double> f(m.p, 0.0), f_u(m.p, 0.0);
     for (index j = 1; j < m.p; ++j)

@@ -27,8 +27,8 @@ class Fields {
 public:
     const Value &left, &right, &feature, &threshold, &default_left;
     const Value *weight, *split_type;  // trees with vector leaves may have no weights: their nodes then weigh the same
-    // A leaf's values: one number in place of the threshold; several ones in a list of leaves or, before xgboost 3.1, of
-    // nodes.
+    // A leaf's values: one number in place of the threshold; several ones in a list of leaves or, before xgboost 3.1,
+    // of nodes.
     const Value *leaf_weights, *node_weights;
     index width;
     std::vector<index> segment_of;  // by node, its number among those that split by categories, or -1

@@ -11,7 +11,8 @@
 
 namespace fasthdmr {
 
-// Sets of ranks, as runs that rise and do not touch, each numbered once: of variables that some split by sets of values.
+// Sets of ranks, as runs that rise and do not touch, each numbered once: of variables that some split by sets of
+// values.
 class RankSets {
 public:
     struct Run {
