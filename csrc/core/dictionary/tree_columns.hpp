@@ -30,7 +30,9 @@ public:
     // Two-phase construction (column_layout.hpp). prepare() depends on this forest only. finish() needs the memory
     // budget that all forests share; fill() requires finish().
     void prepare(int n_threads);
-    TableOffers& offers() { return by_tree_ ? by_tree_->offers() : by_node_->offers(); }
+    CandidateTables& candidate_tables() {
+        return by_tree_ ? by_tree_->candidate_tables() : by_node_->candidate_tables();
+    }
     void finish(int n_threads);
 
     const Forest& forest() const { return *forest_; }

@@ -1,4 +1,4 @@
-// Layout of feature columns: a cost model decides for each column between lookup tables and traversal of its trees.
+// Layout of feature columns: a cost model decides for each column whether lookup tables replace the traversal of trees.
 #pragma once
 
 #include <vector>
@@ -9,51 +9,53 @@
 
 namespace fasthdmr {
 
-// Memory budget of all lookup tables of one object.
+// Memory budget of all lookup tables that are laid out together.
 constexpr std::uint64_t kTableBytes = std::uint64_t(8) << 20;
 
-// The part of a column that tables could replace.
+// The part of a column that tables could represent, as boxes, and the trees that would then not be traversed.
 struct Candidate {
     std::vector<Box> boxes;
-    index walks = 0;       // trees of depth <= 3 that the boxes replace
-    index deep_walks = 0;  // deeper trees that they replace
+    index shallow_trees = 0;  // of depth <= 3
+    index deep_trees = 0;
 };
 
+// A column as the sum of its lookup tables and of its shallow trees.
 struct ColumnSum {
     Tables tables;
-    CodedTrees walked;
+    CodedTrees trees;
 
     void add(const RankedBlock& block, const Thresholds& thresholds, double* out) const {
         tables.add(block, out);
-        walked.add(block, thresholds, out);
+        trees.add(block, thresholds, out);
     }
 };
 
 bool need_codes(const std::vector<ColumnSum>& columns);
 std::uint64_t bytes_of_tables(const std::vector<ColumnSum>& columns);
 
-// Possible tables of columns, laid out but not filled, and the time that each would save.
-struct TableOffers {
+// The tables of all candidates, laid out but not filled, and the time that each would save.
+struct CandidateTables {
     std::vector<Candidate> candidates;
     std::vector<Tables> tables;
     std::vector<double> gains;
 };
 
-TableOffers offer_tables(const Thresholds& thresholds, std::vector<Candidate> candidates, int n_threads);
+CandidateTables lay_out_tables(const Thresholds& thresholds, std::vector<Candidate> candidates, int n_threads);
 
-// Fills tables in order of time saved per byte, within the memory budget. The others become empty.
-void choose_tables(const std::vector<TableOffers*>& offers, std::uint64_t most_bytes, int n_threads);
+// Fills tables in the order of time saved per byte, within the memory budget. The others become empty.
+void choose_tables(const std::vector<CandidateTables*>& all, std::uint64_t most_bytes, int n_threads);
 
-// Lays out the sums of several forests or outputs, which share the memory for tables.
+// Two-phase construction of several objects, for forests or outputs. prepare() of each object depends on that object
+// only. Then tables are chosen within the memory budget that all share, and finish() completes the objects.
 template <class Sums>
 void lay_out(const std::vector<Sums*>& sums, std::uint64_t table_bytes, int n_threads) {
     const index count = index(sums.size());
     const int inner = count > 1 ? 1 : n_threads;
-    // From the last: ensembles often come by increasing depth, and the largest task should not start last.
+    // In reverse: ensembles are often given by increasing depth, and the largest task should not start last.
     parallel_for(count, n_threads, [&](index k) { sums[count - 1 - k]->prepare(inner); });
-    std::vector<TableOffers*> offers;
-    for (Sums* each : sums) offers.push_back(&each->offers());
-    choose_tables(offers, table_bytes, n_threads);
+    std::vector<CandidateTables*> tables;
+    for (Sums* each : sums) tables.push_back(&each->candidate_tables());
+    choose_tables(tables, table_bytes, n_threads);
     parallel_for(count, n_threads, [&](index k) { sums[count - 1 - k]->finish(inner); });
 }
 

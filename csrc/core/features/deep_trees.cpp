@@ -10,14 +10,14 @@ namespace fasthdmr {
 
 namespace {
 
-// Always inlined: GCC drops calls of functions that only prefetch, as they seem to have no effect.
+// Always inlined: GCC removes calls of functions that only prefetch, because they have no visible effect.
 FASTHDMR_ALWAYS_INLINE void prefetch(const void* data, index bytes) {
     constexpr index line = 64;
     for (index k = 0; k < bytes; k += line) FASTHDMR_PREFETCH(static_cast<const char*>(data) + k);
 }
 
-// Prefetches the next tree, which was last used a block of rows ago and may have left the first caches. Only if the
-// rows will visit most of its nodes.
+// Prefetches the next tree: it was last used for the previous block, and may no longer be in the first two caches. This
+// is done only if the rows visit most of its nodes.
 FASTHDMR_ALWAYS_INLINE void prefetch_tree(const Forest& forest, index t, index rows) {
     if (rows * forest.depth(t) < forest.tree_size(t)) return;
     prefetch(forest.tree(t), forest.tree_size(t) * index(sizeof(Node)));

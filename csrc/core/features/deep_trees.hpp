@@ -1,4 +1,4 @@
-// Deep trees: one traversal from the root to a leaf serves all the columns that a tree adds to.
+// Sums of deep trees. The leaf of a row is found once for all columns that the tree adds to.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ public:
     void append(index tree, index column, index value_column) { terms_.push_back({tree, column, value_column}); }
     // Sorts the terms by tree. To be called after the last append.
     void sort();
-    // Columns without a place (null) are left out.
+    // Adds to all columns; those whose pointer is null are left out.
     void add(const Forest& forest, const InputBlock& block, double* const* columns) const;
 
 private:

@@ -9,40 +9,40 @@ namespace fasthdmr {
 
 namespace {
 
-struct Place {
+struct Visit {
     index node;
     Box box;
 };
 
-// Restricts a box to a side of a split; false if that needs a third variable.
-bool cut(const Forest& forest, const Thresholds& thresholds, index tree, const Place& at, Place (&children)[2]) {
+// Divides a box at a split into the boxes of both children; false if that needs a third variable.
+bool divide(const Forest& forest, const Thresholds& thresholds, index tree, const Visit& at, Visit (&children)[2]) {
     const Node& node = forest.tree(tree)[at.node];
     const bool missing_left = forest.missing_left(tree)[at.node];
     Box box = at.box;
     int s = 0;
-    while (s < box.sides && box.side[s].variable != node.feature) ++s;
+    while (s < box.order && box.interval[s].variable != node.feature) ++s;
     if (s == 2) return false;
-    if (s == box.sides) {
-        box.side[s] = {node.feature, 0, thresholds.count(node.feature) + 1, true};
-        if (++box.sides == 2 && box.side[0].variable > box.side[1].variable) {
-            std::swap(box.side[0], box.side[1]);
+    if (s == box.order) {
+        box.interval[s] = {node.feature, 0, thresholds.count(node.feature) + 1, true};
+        if (++box.order == 2 && box.interval[0].variable > box.interval[1].variable) {
+            std::swap(box.interval[0], box.interval[1]);
             s = 0;
         }
     }
     const std::int32_t split = thresholds.rank(forest, tree, at.node) + 1;
     for (int right = 0; right < 2; ++right) {
         children[right] = {node.left + right, box};
-        Box::Side& side = children[right].box.side[s];
-        if (right) side.low = std::max(side.low, split);
-        else side.high = std::min(side.high, split);
-        side.missing &= missing_left != bool(right);
+        Box::Interval& interval = children[right].box.interval[s];
+        if (right) interval.low = std::max(interval.low, split);
+        else interval.high = std::min(interval.high, split);
+        interval.missing &= missing_left != bool(right);
     }
     return true;
 }
 
 bool is_empty(const Box& box) {
-    for (int s = 0; s < box.sides; ++s)
-        if (box.side[s].low >= box.side[s].high && !box.side[s].missing) return true;
+    for (int s = 0; s < box.order; ++s)
+        if (box.interval[s].low >= box.interval[s].high && !box.interval[s].missing) return true;
     return false;
 }
 
@@ -51,7 +51,8 @@ void append_inner_nodes(const Forest& forest, index tree, std::vector<std::int32
         if (!Forest::is_leaf(forest.tree(tree), m)) nodes.push_back(std::int32_t(forest.tree_begin(tree) + m));
 }
 
-// Appends nothing if there are more than kMostSplits.
+// Appends the inner nodes whose path, with their own variable, uses at most two variables. Appends nothing if there are
+// more than kMostSplits.
 void append_nodes_of_pairs(const Forest& forest, index tree, std::vector<std::int32_t>& nodes) {
     const std::size_t before = nodes.size();
     struct Path {
@@ -96,17 +97,17 @@ bool append_leaf_boxes(const Forest& forest, const Thresholds& thresholds, index
                        std::vector<Box>& boxes) {
     if (forest.depth(tree) > kShallowDepth && !has_few_splits_of_pairs(forest, tree)) return false;
     const std::size_t before = boxes.size();
-    std::vector<Place> stack;
+    std::vector<Visit> stack;
     stack.reserve(kShallowDepth + 1);
     stack.push_back({0, {}});
     while (!stack.empty()) {
-        Place at = stack.back(), children[2];
+        Visit at = stack.back(), children[2];
         stack.pop_back();
         if (is_empty(at.box)) continue;
         if (Forest::is_leaf(forest.tree(tree), at.node)) {
             at.box.value = forest.values(tree)[at.node * forest.width() + value_column];
             boxes.push_back(at.box);
-        } else if (cut(forest, thresholds, tree, at, children)) {
+        } else if (divide(forest, thresholds, tree, at, children)) {
             stack.push_back(children[1]);
             stack.push_back(children[0]);
         } else {
@@ -121,13 +122,13 @@ std::vector<NodeBox> node_boxes(const Forest& forest, const Thresholds& threshol
                                 const std::vector<std::int32_t>& below) {
     const auto value = [&](index m) { return forest.values(tree)[m * forest.width() + value_column]; };
     std::vector<NodeBox> boxes;
-    std::vector<Place> stack{{0, {}}};
+    std::vector<Visit> stack{{0, {}}};
     while (!stack.empty()) {
-        Place at = stack.back(), children[2];
+        Visit at = stack.back(), children[2];
         stack.pop_back();
-        if (Forest::is_leaf(forest.tree(tree), at.node) || !cut(forest, thresholds, tree, at, children)) continue;
+        if (Forest::is_leaf(forest.tree(tree), at.node) || !divide(forest, thresholds, tree, at, children)) continue;
         for (const int right : {1, 0}) {
-            Place& child = children[right];
+            Visit& child = children[right];
             if (is_empty(child.box)) continue;
             child.box.value = value(child.node) - value(at.node);
             boxes.push_back({below[at.node], child.box});

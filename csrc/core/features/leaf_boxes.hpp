@@ -8,14 +8,15 @@
 
 namespace fasthdmr {
 
+// A value on a product of intervals of ranks, one for each of at most two variables.
 struct Box {
-    struct Side {
+    struct Interval {
         std::int32_t variable;
         std::int32_t low, high;  // low <= rank < high
-        bool missing;            // whether a missing value belongs to it too
+        bool missing;            // whether missing values are included
     };
-    Side side[2];  // the variables rising
-    std::int32_t sides = 0;
+    Interval interval[2];    // sorted by variable
+    std::int32_t order = 0;  // the number of intervals
     double value = 0.0;
 };
 
@@ -28,12 +29,12 @@ bool has_few_splits_of_pairs(const Forest& forest, index tree);
 // nodes of deep trees that become boxes.
 std::vector<std::int32_t> nodes_to_rank(const Forest& forest, const std::vector<index>& trees);
 
-// The leaves of a tree as boxes; false, and nothing appended, if some leaf needs more than two variables.
+// Appends the leaves of a tree as boxes. If some leaf needs more than two variables, appends nothing and returns false.
 bool append_leaf_boxes(const Forest& forest, const Thresholds& thresholds, index tree, index value_column,
                        std::vector<Box>& boxes);
 
-// The nodes that at most two variables lead to, each with the difference from its parent's value, and the number of the
-// subspace of those variables; `below` as in NodeGroups.
+// The nodes whose path uses at most two variables, each with the difference from its parent's value and the number of
+// the subspace of its path; `below` as in NodeGroups.
 struct NodeBox {
     std::int32_t subspace;
     Box box;
@@ -41,7 +42,8 @@ struct NodeBox {
 std::vector<NodeBox> node_boxes(const Forest& forest, const Thresholds& thresholds, index tree, index value_column,
                                 const std::vector<std::int32_t>& below);
 
-// The subspaces of nodes that are no such box though they may have few variables: these have several columns.
+// The subspaces of nodes whose path uses more than two columns of the comparison. Such nodes are not boxes, even if
+// their path uses few variables: a variable has several columns if it is split by sets of values.
 std::vector<std::int32_t> subspaces_of_many_columns(const Forest& forest, index tree,
                                                     const std::vector<std::int32_t>& below);
 

@@ -1,4 +1,4 @@
-// A sum of boxes as lookup tables over the ranks of one or two variables.
+// A sum of boxes, represented as lookup tables over the ranks of one or two variables each.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ namespace fasthdmr {
 class Tables {
 public:
     Tables() = default;
-    // Lays out the tables. They must be filled with the same boxes before use.
+    // Determines the axes and sizes of the tables. Before use they must be filled with the same boxes.
     Tables(const Thresholds& thresholds, const std::vector<Box>& boxes);
     void fill(const std::vector<Box>& boxes);
-    // Subtracts the marginal means along each axis of a single table: it becomes a component function under the product
-    // of the marginals. Returns its variance.
+    // For a single table: subtracts the marginal means along each axis, so that it becomes a component function under
+    // the product of the marginals. Returns the variance.
     double centre(const Marginals& marginals);
 
     index count() const { return index(tables_.size()); }
@@ -29,30 +29,37 @@ public:
     void add(const RankedBlock& block, double* out) const;
 
 private:
-    // A variable divided into intervals at the ends of boxes. Missing values have the last place.
+    // The ranks of a variable, divided into intervals at the ends of all boxes. Missing values have the last position.
     struct Axis {
         std::int32_t variable;
-        std::vector<std::int32_t> places;  // by rank
-        std::int32_t size() const { return places.back() + 1; }
-        bool cuts_everywhere() const { return size() == std::int32_t(places.size()); }  // places are ranks
+        std::vector<std::int32_t> positions;  // by rank, the number of its interval
+        std::int32_t size() const { return positions.back() + 1; }
+        bool is_identity() const { return size() == std::int32_t(positions.size()); }  // positions are ranks
     };
     struct Table {
-        std::int32_t axis[2];  // the second one -1 if there is none
+        std::int32_t axis[2];  // the second is -1 if the table has one variable
         std::int32_t stride;
         std::vector<double> cells;
     };
-    using Variables = std::pair<std::int32_t, std::int32_t>;  // the second one -1 if there is one only
+    using Variables = std::pair<std::int32_t, std::int32_t>;  // the second is -1 if there is one only
     static Variables variables(const Box& box) {
-        return {box.side[0].variable, box.sides == 2 ? box.side[1].variable : -1};
+        return {box.interval[0].variable, box.order == 2 ? box.interval[1].variable : -1};
     }
+    struct Range {
+        std::int32_t begin, end;
+    };
     void lay_out_table(Variables variables, const std::map<std::int32_t, std::int32_t>& axis_of);
     std::uint64_t cells_of(const Table& table) const;
+    // The ranges of positions of an axis that a box covers: those of its interval, and that of missing values. Returns
+    // their number.
+    int ranges(std::int32_t axis, const Box& box, Range (&out)[2]) const;
+    void add_corners(const Box& box, Table& table) const;
     void accumulate(Table& table) const;
     std::vector<double> probabilities(std::int32_t axis, const Marginals& marginals) const;
 
     std::vector<Axis> axes_;
     std::vector<Table> tables_;
-    std::map<Variables, std::int32_t> table_of_;  // by the variables of boxes; known until the tables are filled
+    std::map<Variables, std::int32_t> table_of_;  // by the variables of boxes; empty once the tables are filled
     double constant_ = 0.0;
 };
 

@@ -8,9 +8,10 @@ namespace fasthdmr {
 
 namespace {
 
+// The 16 bits of a code in both halves of a word.
 std::int32_t twice(std::int32_t code) { return std::int32_t(std::uint32_t(code & 0xffff) * 0x10001u); }
 
-// Copies the top of a tree in heap order; a leaf above the last level fills the whole subtree.
+// Copies the top of a tree in heap order. A leaf above the last level is copied to all leaves of its subtree.
 CodedTree code_top(const Forest& forest, const Thresholds& thresholds, index t, int depth, const double* values,
                    index width) {
     const Node* tree = forest.tree(t);
@@ -26,7 +27,7 @@ CodedTree code_top(const Forest& forest, const Thresholds& thresholds, index t, 
         node[2 * h + 1] = tree[m].left;
         node[2 * h + 2] = leaf ? m : tree[m].left + 1;
     }
-    // The first splits are the highest bits of a leaf's number at any depth.
+    // The bit of a split in a leaf's number depends on its level only, not on the depth of the tree.
     for (int k = 0; k <= first_leaf; ++k) out.leaf[k << (kShallowDepth - depth)] = values[node[first_leaf + k] * width];
     return out;
 }
@@ -78,11 +79,11 @@ void CodedTrees::append_path(const Forest& forest, const Thresholds& thresholds,
     const std::int32_t complements = std::int32_t(thresholds.variables());
     if (first == 0) {
         paths_.emplace_back();
-        for (int m = 3; m < 6; ++m) paths_.back().code[m] = twice(kNeverRight);  // no row passes
+        for (int m = 3; m < 6; ++m) paths_.back().code[m] = twice(kNeverRight);  // no row passes an absent second path
     }
     last_is_half_ = !last_is_half_;
     CodedPaths& pair = paths_.back();
-    for (int m = first; m < first + padding; ++m) {  // every row passes: no complement is so low
+    for (int m = first; m < first + padding; ++m) {  // every row passes: all complements of codes are greater
         pair.variable[m] = forest.tree(tree)[0].feature + complements;
         pair.code[m] = twice(kLowestCode);
         pair.missing |= std::uint8_t(1 << m);
@@ -102,7 +103,8 @@ void CodedTrees::append_path(const Forest& forest, const Thresholds& thresholds,
             for (int i = 0; i < 3; ++i) pair.value[3 * i + k + 1] = pair.value[3 * i] + values[k];
 }
 
-// Rows with missing values add the same numbers in the same order, so that the sum of a row depends on no other row.
+// Rows with missing values are summed separately, but in the same order, so that their results do not depend on whether
+// other rows of the block have missing values.
 void CodedTrees::add(const RankedBlock& block, const Thresholds& thresholds, double* out) const {
     std::vector<double> rest;
     for (const index row : block.missing()) rest.push_back(out[row]);

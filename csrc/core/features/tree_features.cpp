@@ -9,12 +9,12 @@ namespace fasthdmr {
 
 namespace {
 
-// Columns of input that a task loads: their ranks stay in the second cache.
-constexpr index kColumnsATask = 64;
-// Polls are spread over several columns, as some are cheaper than a poll.
-constexpr std::size_t kColumnsAPoll = 16;
+// A task loads at most this many columns of input, over all its blocks: their ranks fit into the second-level cache.
+constexpr index kColumnsPerTask = 64;
+// A single column may take less time than a poll.
+constexpr std::size_t kColumnsPerPoll = 16;
 
-// Each once: those with leaf values for several outputs are in groups of all of them.
+// All trees, without duplicates: a tree with leaf values for several outputs is in a set for each of them.
 std::vector<index> distinct_trees(const std::vector<TreeSet>& columns) {
     std::vector<index> trees;
     for (const TreeSet& column : columns) trees.insert(trees.end(), column.trees.begin(), column.trees.end());
@@ -30,7 +30,7 @@ void add_columns(const std::vector<ColumnSum>& sums, const Thresholds& threshold
     std::vector<RankedBlock> ranked;
     for (const Part& part : parts) ranked.emplace_back(thresholds, *part.block, need_codes(sums));
     for (std::size_t c = 0; c < sums.size(); ++c) {
-        if (c % kColumnsAPoll == 0) poll();
+        if (c % kColumnsPerPoll == 0) poll();
         for (std::size_t p = 0; p < parts.size(); ++p) {
             double* column = parts[p].columns[c];
             if (!column) continue;
@@ -54,11 +54,11 @@ void TreeSums::prepare(int n_threads) {
         for (const index t : columns[c].trees) {
             poll();
             if (append_leaf_boxes(forest, thresholds_, t, value_column, candidates[c].boxes))
-                ++(forest.depth(t) > kShallowDepth ? candidates[c].deep_walks : candidates[c].walks);
+                ++(forest.depth(t) > kShallowDepth ? candidates[c].deep_trees : candidates[c].shallow_trees);
             else preparation_->unboxed[c].push_back(t);
         }
     });
-    preparation_->offers = offer_tables(thresholds_, std::move(candidates), n_threads);
+    preparation_->candidate_tables = lay_out_tables(thresholds_, std::move(candidates), n_threads);
 }
 
 void TreeSums::finish(int n_threads) {
@@ -68,12 +68,12 @@ void TreeSums::finish(int n_threads) {
     std::vector<std::vector<index>> deep(columns.size());
     parallel_for(index(columns.size()), n_threads, [&](index c) {
         const index value_column = forest.value_column(columns[c].output);
-        columns_[c].tables = std::move(preparation->offers.tables[c]);
+        columns_[c].tables = std::move(preparation->candidate_tables.tables[c]);
         for (const index t : columns_[c].tables.count() > 0 ? preparation->unboxed[c] : columns[c].trees) {
             if (forest.depth(t) > kShallowDepth || !can_be_coded(forest, thresholds_, t)) deep[c].push_back(t);
             else
-                columns_[c].walked.append(forest, thresholds_, t, forest.depth(t), forest.values(t) + value_column,
-                                          forest.width());
+                columns_[c].trees.append(forest, thresholds_, t, forest.depth(t), forest.values(t) + value_column,
+                                         forest.width());
         }
     });
     for (std::size_t c = 0; c < columns.size(); ++c)
@@ -89,8 +89,8 @@ void TreeSums::add(const Forest& forest, const std::vector<Part>& parts, bool fr
 
 void Evaluator::evaluate(const Table& x, double* out, int n_threads) const {
     const index blocks = (x.rows + kBlockRows - 1) / kBlockRows;
-    const index most = std::max<index>(1, kColumnsATask / forest().columns()), threads = std::max(1, n_threads);
-    // As much for every thread; no row's result depends on where rows are cut.
+    const index most = std::max<index>(1, kColumnsPerTask / forest().columns()), threads = std::max(1, n_threads);
+    // Every thread gets the same number of tasks. Results of rows do not depend on the division into tasks.
     const index rounds = (blocks + most * threads - 1) / (most * threads), tasks = std::min(blocks, rounds * threads);
     parallel_for(tasks, n_threads, [&](index task) {
         const index first = blocks * task / tasks, last = blocks * (task + 1) / tasks;

@@ -1,4 +1,5 @@
-// Feature columns by tree (spec 4), a block of rows at a time: one column for each group of trees.
+// Feature columns by tree: one column for each group of trees that split on the same variables, evaluated block of rows
+// by block of rows.
 #pragma once
 
 #include <memory>
@@ -12,32 +13,34 @@
 
 namespace fasthdmr {
 
-// The trees whose leaf values for an output are added up into one column.
+// The trees whose leaf values for an output are summed in one column.
 struct TreeSet {
     std::vector<index> trees;
     index output;
 };
 
-// A block of rows and an output array for every column; columns whose array is null are left out.
+// A block of rows and an output array for every column. Columns whose array is null are not computed.
 struct Part {
     const InputBlock* block;
     double* const* columns;
 };
 
-// Adds to the columns of all parts, or writes them.
+// Adds to the columns of all parts; if `from_zero`, sets them.
 void add_columns(const std::vector<ColumnSum>& sums, const Thresholds& thresholds, const std::vector<Part>& parts,
                  bool from_zero);
 
+// Sums of trees of one forest as columns.
 class TreeSums {
 public:
-    // To be laid out (column_layout.hpp) before it can add; the forest has to live so long.
+    // Two-phase construction by `lay_out` (column_layout.hpp). Until then, it keeps a reference to the forest.
     TreeSums(const Forest& forest, std::vector<TreeSet> columns);
     void prepare(int n_threads);
-    TableOffers& offers() { return preparation_->offers; }
+    CandidateTables& candidate_tables() { return preparation_->candidate_tables; }
     void finish(int n_threads);
 
     index columns() const { return index(columns_.size()); }
-    // Adds to every column, or writes it. Column by column through all parts, so that lookup tables stay in the cache.
+    // Adds to every column; if `from_zero`, sets it. Each column is computed for all parts before the next one, so that
+    // its lookup tables stay in the cache.
     void add(const Forest& forest, const std::vector<Part>& parts, bool from_zero) const;
     std::uint64_t table_bytes() const { return bytes_of_tables(columns_); }
 
@@ -45,8 +48,8 @@ private:
     struct Preparation {
         const Forest& forest;
         std::vector<TreeSet> columns;
-        TableOffers offers;
-        std::vector<std::vector<index>> unboxed;  // trees of a column that its tables do not hold
+        CandidateTables candidate_tables;
+        std::vector<std::vector<index>> unboxed;  // by column, the trees that its tables do not represent
     };
 
     std::unique_ptr<Preparation> preparation_;
@@ -55,7 +58,7 @@ private:
     DeepTrees deep_;
 };
 
-// A forest laid out for evaluation.
+// Columns that are functions of a forest, prepared for evaluation.
 class Evaluator {
 public:
     explicit Evaluator(std::shared_ptr<const Forest> forest) : forest_(std::move(forest)) {}
@@ -63,8 +66,8 @@ public:
 
     const Forest& forest() const { return *forest_; }
     virtual index columns() const = 0;
-    virtual std::uint64_t table_bytes() const = 0;  // that lookup tables take
-    // (rows, columns), column-wise.
+    virtual std::uint64_t table_bytes() const = 0;  // memory of the lookup tables
+    // All columns at all rows of x: (rows, columns), column-major.
     void evaluate(const Table& x, double* out, int n_threads) const;
 
 protected:
@@ -74,7 +77,7 @@ private:
     std::shared_ptr<const Forest> forest_;
 };
 
-// The model's raw output, one column an output.
+// The model's raw output: one column for each output.
 class Prediction : public Evaluator {
 public:
     Prediction(std::shared_ptr<const Forest> forest, int n_threads, std::uint64_t table_bytes = kTableBytes);
@@ -88,7 +91,7 @@ private:
     std::vector<TreeSums> sums_;  // one
 };
 
-// One column a group of trees, output after output.
+// One column for each group of trees, output after output.
 class TreeFeatures : public Evaluator {
 public:
     TreeFeatures(std::shared_ptr<const Forest> forest, int n_threads, std::uint64_t table_bytes = kTableBytes);

@@ -9,24 +9,25 @@ namespace fasthdmr {
 
 namespace {
 
-// An interval of a grid's axis: low <= place < high.
-struct Side {
+// An interval of the points of a grid's axis: low <= k < high.
+struct Interval {
     std::int32_t low, high;
 };
 
-// The intervals of an axis that lead to each node of a tree: one, unless there are splits by sets of values.
-struct Sides {
+// For each node of a tree, the intervals of an axis whose values satisfy the splits on its path: one interval, unless
+// there are splits by sets of values.
+struct NodeIntervals {
     std::vector<index> begin;  // by node
-    std::vector<Side> all;
+    std::vector<Interval> all;
 
-    const Side& of(index m, index k) const { return all[begin[m] + k]; }
+    const Interval& of(index m, index k) const { return all[begin[m] + k]; }
     index count(index m) const { return (m + 1 < index(begin.size()) ? begin[m + 1] : index(all.size())) - begin[m]; }
 };
 
-// Positions of an axis' values among the thresholds of the forest, as it compares them.
-class Cuts {
+// The values of an axis as codes of the forest's comparison, and how splits divide them.
+class AxisCodes {
 public:
-    Cuts(const Comparison& comparison, const GridAxis& axis)
+    AxisCodes(const Comparison& comparison, const GridAxis& axis)
         : variable_(axis.variable), first_set_(comparison.n_features()) {
         for (const double v : axis.values) {
             values_.push_back(comparison.code(variable_, v));
@@ -43,9 +44,9 @@ public:
         }
     }
 
-    Sides sides(const Forest& forest, index t) const {
+    NodeIntervals intervals(const Forest& forest, index t) const {
         const Node* tree = forest.tree(t);
-        Sides result{{0}, {{0, std::int32_t(values_.size())}}};
+        NodeIntervals result{{0}, {{0, std::int32_t(values_.size())}}};
         result.begin.reserve(forest.tree_size(t));
         result.all.reserve(forest.tree_size(t));
         for (index m = 0; m < forest.tree_size(t); ++m) {
@@ -60,22 +61,23 @@ public:
     }
 
 private:
-    // What is left of an interval at a child.
-    void append(const Forest& forest, const Node& node, bool right, Side side, std::vector<Side>& out) const {
+    // Appends the part of an interval that goes to a child.
+    void append(const Forest& forest, const Node& node, bool right, Interval interval,
+                std::vector<Interval>& out) const {
         if (node.feature == variable_) {
             const auto cut = std::upper_bound(values_.begin(), values_.end(), node.threshold) - values_.begin();
-            (right ? side.low : side.high) = std::clamp(std::int32_t(cut), side.low, side.high);
+            (right ? interval.low : interval.high) = std::clamp(std::int32_t(cut), interval.low, interval.high);
         } else if (node.feature >= forest.n_features() && forest.variable(node) == variable_) {
-            return append_set(node, right, side, out);
+            return append_set(node, right, interval, out);
         }
-        out.push_back(side);
+        out.push_back(interval);
     }
 
-    void append_set(const Node& node, bool right, const Side& side, std::vector<Side>& out) const {
+    void append_set(const Node& node, bool right, const Interval& interval, std::vector<Interval>& out) const {
         const std::vector<float>& outside = outside_[node.feature - first_set_];
-        for (std::int32_t end = side.low; end < side.high;) {
+        for (std::int32_t end = interval.low; end < interval.high;) {
             const std::int32_t begin = end;
-            while (end < side.high && outside[end] == outside[begin]) ++end;
+            while (end < interval.high && outside[end] == outside[begin]) ++end;
             if ((outside[begin] > node.threshold) == right) out.push_back({begin, end});
         }
     }
@@ -83,11 +85,11 @@ private:
     std::int32_t variable_;
     index first_set_;  // the column of the first set of values
     std::vector<float> values_;
-    std::vector<std::vector<float>> outside_;  // by set of the axis' variable, whether each value is outside
+    std::vector<std::vector<float>> outside_;  // by set of the axis' variable: 1 for values outside the set
 };
 
-// A sum of boxes on a grid, for each output. Boxes are added as differences at their corners, and prefix sums along all
-// axes give the values. Each axis has one more cell behind its end.
+// A sum of boxes on a grid, for each output. A box is added as differences at its corners, and prefix sums along all
+// axes give the values. Each axis has one additional cell at its end, for corners there.
 class Grid {
 public:
     Grid(index n_outputs, std::vector<index> sizes) : sizes_(std::move(sizes)), strides_(sizes_.size()) {
@@ -100,13 +102,13 @@ public:
         cells_.assign(n_outputs * cells, 0.0);
     }
 
-    void add(const Side* sides, index output, double value) {
+    void add(const Interval* box, index output, double value) {
         for (std::size_t corner = 0; corner < std::size_t(1) << sizes_.size(); ++corner) {
             index cell = output * per_output_;
             double change = value;
             for (std::size_t a = 0; a < sizes_.size(); ++a) {
                 const bool far = corner >> a & 1;
-                cell += strides_[a] * (far ? sides[a].high : sides[a].low);
+                cell += strides_[a] * (far ? box[a].high : box[a].low);
                 if (far) change = -change;
             }
             cells_[cell] += change;
@@ -116,65 +118,66 @@ public:
     std::vector<double> means(const std::vector<double>& offset, double weight) {
         for (std::size_t a = 0; a < sizes_.size(); ++a)
             for (index i = 0; i < index(cells_.size()); ++i) {
-                if (i % kCellsAPoll == 0) poll();
-                if (place(i, a) > 0) cells_[i] += cells_[i - strides_[a]];
+                if (i % kCellsPerPoll == 0) poll();
+                if (position(i, a) > 0) cells_[i] += cells_[i - strides_[a]];
             }
         std::vector<double> result;
         for (index i = 0; i < index(cells_.size()); ++i) {
-            if (i % kCellsAPoll == 0) poll();
+            if (i % kCellsPerPoll == 0) poll();
             bool inside = true;
-            for (std::size_t a = 0; a < sizes_.size(); ++a) inside &= place(i, a) < sizes_[a];
+            for (std::size_t a = 0; a < sizes_.size(); ++a) inside &= position(i, a) < sizes_[a];
             if (inside) result.push_back(offset[i / per_output_] + cells_[i] / weight);
         }
         return result;
     }
 
 private:
-    static constexpr index kCellsAPoll = 1 << 16;
-    index place(index cell, std::size_t axis) const { return cell / strides_[axis] % (sizes_[axis] + 1); }
+    static constexpr index kCellsPerPoll = 1 << 16;
+    index position(index cell, std::size_t axis) const { return cell / strides_[axis] % (sizes_[axis] + 1); }
 
     std::vector<index> sizes_, strides_;
     index per_output_;
     std::vector<double> cells_;
 };
 
-// Path weights and box sides of the leaves of a tree.
+// Path weights and intervals of the leaves of a tree.
 struct TreeBoxes {
     std::vector<double> weights;
-    std::vector<Sides> sides;  // by axis
+    std::vector<NodeIntervals> intervals;  // by axis
 };
 
-// One pass over the rows, for a batch of grids whose path weights are small.
-constexpr std::size_t kGridsOfAPass = 64;
+// The number of path weights grows with the number of grids, so a pass is limited to this many.
+constexpr std::size_t kGridsPerPass = 64;
 
+// Sums of the boxes of all trees on some grids, over one pass over the rows.
 class Pass {
 public:
     Pass(const Forest& forest, const std::vector<GridAxis>& axes, const std::vector<index>* grids, index n_grids,
          index batch_bytes)
         : forest_(forest), batch_bytes_(batch_bytes), free_(0, {}), axes_(grids, grids + n_grids) {
         std::vector<Subspace> variables;
-        std::vector<index> cut_of(axes.size(), -1);
+        std::vector<index> number_of(axes.size(), -1);
         for (auto& grid : axes_) {
             std::vector<index> sizes;
             Subspace u;
             for (index& a : grid) {
                 sizes.push_back(index(axes[a].values.size()));
                 u.push_back(axes[a].variable);
-                if (cut_of[a] < 0) {
-                    cut_of[a] = index(cuts_.size());
-                    cuts_.emplace_back(*forest.comparison(), axes[a]);
+                if (number_of[a] < 0) {
+                    number_of[a] = index(codes_.size());
+                    codes_.emplace_back(*forest.comparison(), axes[a]);
                 }
-                a = cut_of[a];
+                a = number_of[a];
             }
             std::sort(u.begin(), u.end());
             variables.push_back(u);
             grids_.emplace_back(forest.n_outputs(), std::move(sizes));
         }
         free_ = FreeSets(forest.n_features(), variables);
-        for (const Subspace& u : variables) inside_.push_back(free_.inside(u));
+        for (const Subspace& u : variables) subsets_.push_back(free_.subsets(u));
     }
 
-    // First path weights of each tree; then every grid adds its boxes, tree after tree.
+    // Trees are processed in batches: first the path weights of each tree, then the boxes of all trees on each grid.
     void add(const WeightedRows& rows, int n_threads) {
         for (index first = 0; first < forest_.n_trees();) {
             const index last = batch_end(first);
@@ -195,7 +198,7 @@ public:
 private:
     index batch_end(index first) const {
         const index node_bytes =
-            free_.count() * index(sizeof(double)) + index(cuts_.size() * (sizeof(Side) + sizeof(index)));
+            free_.count() * index(sizeof(double)) + index(codes_.size() * (sizeof(Interval) + sizeof(index)));
         index last = first + 1, bytes = node_bytes * forest_.tree_size(first);
         while (last < forest_.n_trees() && (bytes += node_bytes * forest_.tree_size(last)) <= batch_bytes_) ++last;
         return last;
@@ -203,7 +206,7 @@ private:
 
     TreeBoxes boxes(index t, const WeightedRows& rows) const {
         TreeBoxes result{path_weights(forest_, t, rows, free_), {}};
-        for (const Cuts& cuts : cuts_) result.sides.push_back(cuts.sides(forest_, t));
+        for (const AxisCodes& codes : codes_) result.intervals.push_back(codes.intervals(forest_, t));
         return result;
     }
 
@@ -211,37 +214,38 @@ private:
         for (index m = 0; m < forest_.tree_size(t); ++m) {
             if (!Forest::is_leaf(forest_.tree(t), m)) continue;
             double weight = 0.0;
-            for (const std::int32_t set : inside_[g]) weight += tree.weights[m * free_.count() + set];
+            for (const std::int32_t set : subsets_[g]) weight += tree.weights[m * free_.count() + set];
             if (weight == 0.0) continue;
             add_leaf(t, m, tree, g, weight);
         }
     }
 
-    // A box for each choice of one interval an axis.
+    // Adds a box for each choice of one interval per axis.
     void add_leaf(index t, index m, const TreeBoxes& tree, index g, double weight) {
         const std::vector<index>& axes = axes_[g];
         index boxes = 1;
-        for (const index a : axes) boxes *= tree.sides[a].count(m);
+        for (const index a : axes) boxes *= tree.intervals[a].count(m);
         const double* values = forest_.values(t) + m * forest_.width();
         for (index box = 0; box < boxes; ++box) {
-            Side sides[kMostGridAxes];
+            Interval intervals[kMostGridAxes];
             index rest = box;
             for (std::size_t a = 0; a < axes.size(); ++a) {
-                const index count = tree.sides[axes[a]].count(m);
-                sides[a] = tree.sides[axes[a]].of(m, rest % count);
+                const NodeIntervals& all = tree.intervals[axes[a]];
+                const index count = all.count(m);
+                intervals[a] = all.of(m, rest % count);
                 rest /= count;
             }
             for (index c = 0; c < forest_.width(); ++c)
-                grids_[g].add(sides, forest_.width() > 1 ? c : forest_.tree_output(t), values[c] * weight);
+                grids_[g].add(intervals, forest_.width() > 1 ? c : forest_.tree_output(t), values[c] * weight);
         }
     }
 
     const Forest& forest_;
     index batch_bytes_;
     FreeSets free_;
-    std::vector<Cuts> cuts_;
-    std::vector<std::vector<index>> axes_;  // of a grid: numbers of cuts
-    std::vector<std::vector<std::int32_t>> inside_;
+    std::vector<AxisCodes> codes_;                    // by axis of these grids
+    std::vector<std::vector<index>> axes_;            // by grid
+    std::vector<std::vector<std::int32_t>> subsets_;  // by grid: the free sets that are subsets of its variables
     std::vector<Grid> grids_;
 };
 
@@ -269,7 +273,7 @@ void check(const Forest& forest, const Table& x, const std::vector<GridAxis>& ax
     }
 }
 
-// Rows of a block: many, because every block adds boxes to all grids; fewer where they are long.
+// Rows per block. Blocks are large, because every block adds boxes to all grids, but limited in memory.
 index block_rows(index n_features) { return std::clamp(index(1 << 24) / n_features, index(1) << 10, index(1) << 14); }
 
 }  // namespace
@@ -283,8 +287,8 @@ std::vector<std::vector<double>> partial_dependence(const Forest& forest, const 
     const index block = block_rows(forest.columns());
     std::vector<std::vector<double>> result;
     WeightedRows rows;
-    for (std::size_t first = 0; first < grids.size(); first += kGridsOfAPass) {
-        const index n_grids = index(std::min(kGridsOfAPass, grids.size() - first));
+    for (std::size_t first = 0; first < grids.size(); first += kGridsPerPass) {
+        const index n_grids = index(std::min(kGridsPerPass, grids.size() - first));
         Pass pass(forest, axes, grids.data() + first, n_grids, batch_bytes);
         double total = 0.0;
         for (index start = 0; start < x.rows; start += block) {

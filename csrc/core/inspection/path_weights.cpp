@@ -8,14 +8,15 @@ namespace fasthdmr {
 
 namespace {
 
-// Rows with the same outcome at all splits of a tree are merged. Outcomes of so many splits fit into a byte.
+// In trees with at most this many splits, rows are encoded by one bit for the outcome of each split, so that a code
+// fits into a byte. Rows with equal codes are merged.
 constexpr index kCodedSplits = 8;
 constexpr index kCodes = 1 << kCodedSplits;
-constexpr index kItemsAPoll = 1 << 16;
+constexpr index kItemsPerPoll = 1 << 16;
 
-// Moves the items that go left to the front, and keeps their order; returns their number.
+// Stable partition: moves the items that go left to the front, and returns their number.
 template <class GoesRight>
-index part(std::int32_t* items, index count, std::int32_t* right, const GoesRight& goes_right) {
+index partition_items(std::int32_t* items, index count, std::int32_t* right, const GoesRight& goes_right) {
     index n_left = 0, n_right = 0;
     for (index k = 0; k < count; ++k) {
         const std::int32_t item = items[k];
@@ -28,12 +29,13 @@ index part(std::int32_t* items, index count, std::int32_t* right, const GoesRigh
     return n_left;
 }
 
-// Sends weighted items down a tree. At a split an item continues on its own side, and also on the other side with the
-// split's variable added to its free set. If that is free already, all items continue on both sides. Ranges of items on
-// the stack are disjoint or nested, the shorter on top. So they share one list, and each sorts its own range.
+// Traverses a tree with weighted items (rows, or codes of rows). At a split an item continues to its own child, and
+// also to the other child with the split's variable added to its free set. If the variable is free already, all items
+// continue to both children. Ranges of items on the stack are disjoint or nested, with the shorter range on top. So all
+// ranges share one list, and each is partitioned in place.
 template <class GoesRight>
-void walk(const Forest& forest, index t, const FreeSets& free, std::vector<std::int32_t>& items, const double* weight,
-          const GoesRight& goes_right, std::vector<double>& weights) {
+void traverse(const Forest& forest, index t, const FreeSets& free, std::vector<std::int32_t>& items,
+              const double* weight, const GoesRight& goes_right, std::vector<double>& weights) {
     const Node* tree = forest.tree(t);
     struct Task {
         std::int32_t node, set;
@@ -50,7 +52,7 @@ void walk(const Forest& forest, index t, const FreeSets& free, std::vector<std::
         const auto [m, set, begin, end] = tasks.back();
         tasks.pop_back();
         moved += 1 + end - begin;
-        if (moved > kItemsAPoll) {
+        if (moved > kItemsPerPoll) {
             poll();
             moved = 0;
         }
@@ -67,7 +69,7 @@ void walk(const Forest& forest, index t, const FreeSets& free, std::vector<std::
             continue;
         }
         const auto right_at_m = [&, m = m](std::int32_t item) { return goes_right(m, item); };
-        const index middle = begin + part(&items[begin], end - begin, spare.data(), right_at_m);
+        const index middle = begin + partition_items(&items[begin], end - begin, spare.data(), right_at_m);
         push(left, set, begin, middle);
         push(right, set, middle, end);
         if (freed < 0) continue;
@@ -76,7 +78,7 @@ void walk(const Forest& forest, index t, const FreeSets& free, std::vector<std::
     }
 }
 
-// As goes_right, for a column at once.
+// Sets the bit of a node in the codes of the rows that go right.
 void add_bit(const Node& node, bool missing_left, const float* x, index rows, int bit, std::uint8_t* codes) {
     const float threshold = node.threshold;
     if (missing_left)
@@ -85,8 +87,8 @@ void add_bit(const Node& node, bool missing_left, const float* x, index rows, in
         for (index r = 0; r < rows; ++r) codes[r] = std::uint8_t(codes[r] | !(x[r] <= threshold) << bit);
 }
 
-void walk_codes(const Forest& forest, index t, const WeightedRows& rows, const FreeSets& free,
-                std::vector<double>& weights) {
+void traverse_by_codes(const Forest& forest, index t, const WeightedRows& rows, const FreeSets& free,
+                       std::vector<double>& weights) {
     const Node* tree = forest.tree(t);
     std::vector<std::uint8_t> codes(rows.count, 0);
     int bit_of[2 * kCodedSplits + 1] = {}, bits = 0;
@@ -100,18 +102,18 @@ void walk_codes(const Forest& forest, index t, const WeightedRows& rows, const F
     std::vector<std::int32_t> items;
     for (std::int32_t code = 0; code < kCodes; ++code)
         if (weight[code] != 0.0) items.push_back(code);
-    walk(
+    traverse(
         forest, t, free, items, weight, [&](std::int32_t m, std::int32_t code) { return (code >> bit_of[m] & 1) != 0; },
         weights);
 }
 
-void walk_rows(const Forest& forest, index t, const WeightedRows& rows, const FreeSets& free,
-               std::vector<double>& weights) {
+void traverse_by_rows(const Forest& forest, index t, const WeightedRows& rows, const FreeSets& free,
+                      std::vector<double>& weights) {
     const Node* tree = forest.tree(t);
     const std::uint8_t* missing_left = forest.missing_left(t);
     std::vector<std::int32_t> items(rows.count);
     for (index r = 0; r < rows.count; ++r) items[r] = std::int32_t(r);
-    walk(
+    traverse(
         forest, t, free, items, rows.weight.data(),
         [&](std::int32_t m, std::int32_t r) {
             return goes_right(tree[m], missing_left[m], rows.column(tree[m].feature)[r]);
@@ -121,11 +123,11 @@ void walk_rows(const Forest& forest, index t, const WeightedRows& rows, const Fr
 
 }  // namespace
 
-FreeSets::FreeSets(index n_features, const std::vector<Subspace>& sets) : place_(n_features, -1) {
+FreeSets::FreeSets(index n_features, const std::vector<Subspace>& sets) : free_number_(n_features, -1) {
     number_[{}] = 0;
     for (const Subspace& set : sets) {
         for (const std::int32_t variable : set)
-            if (place_[variable] < 0) place_[variable] = std::int32_t(places_++);
+            if (free_number_[variable] < 0) free_number_[variable] = std::int32_t(n_free_++);
         for (std::uint32_t chosen = 0; chosen < 1u << set.size(); ++chosen) {
             Subspace subset;
             for (std::size_t k = 0; k < set.size(); ++k)
@@ -133,17 +135,17 @@ FreeSets::FreeSets(index n_features, const std::vector<Subspace>& sets) : place_
             number_.emplace(subset, std::int32_t(number_.size()));
         }
     }
-    with_.assign(count() * places_, -1);
+    with_.assign(count() * n_free_, -1);
     for (const auto& [set, number] : number_)
         for (const std::int32_t variable : set) {
             Subspace without = set;
             without.erase(std::find(without.begin(), without.end(), variable));
-            with_[number * places_ + place_[variable]] = number;
-            with_[number_.at(without) * places_ + place_[variable]] = number;
+            with_[number * n_free_ + free_number_[variable]] = number;
+            with_[number_.at(without) * n_free_ + free_number_[variable]] = number;
         }
 }
 
-std::vector<std::int32_t> FreeSets::inside(const Subspace& set) const {
+std::vector<std::int32_t> FreeSets::subsets(const Subspace& set) const {
     std::vector<std::int32_t> result;
     for (const auto& [subset, number] : number_)
         if (std::includes(set.begin(), set.end(), subset.begin(), subset.end())) result.push_back(number);
@@ -166,7 +168,7 @@ void WeightedRows::load(const Comparison& comparison, const Table& x, const doub
 std::vector<double> path_weights(const Forest& forest, index tree, const WeightedRows& rows, const FreeSets& free) {
     std::vector<double> weights(forest.tree_size(tree) * free.count(), 0.0);
     const index splits = forest.tree_size(tree) / 2;
-    (splits <= kCodedSplits ? walk_codes : walk_rows)(forest, tree, rows, free, weights);
+    (splits <= kCodedSplits ? traverse_by_codes : traverse_by_rows)(forest, tree, rows, free, weights);
     return weights;
 }
 

@@ -11,16 +11,16 @@ namespace fasthdmr {
 
 namespace {
 
-constexpr index kBoxesAPoll = 256;
+constexpr index kBoxesPerPoll = 256;
 
-// No less than a table of so many boxes takes; none for three and more variables.
+// An upper bound of the memory of a table of so many boxes. Infinite for three and more variables.
 double bytes_of_table(const Subspace& u, index boxes, const Thresholds& thresholds) {
     double bytes = sizeof(double);
     for (const std::int32_t variable : u) bytes *= double(std::min<index>(thresholds.count(variable), 2 * boxes) + 2);
     return u.size() > 2 ? std::numeric_limits<double>::infinity() : bytes;
 }
 
-// Small tables first: most components have one then.
+// Chooses small tables first, so that as many components as possible have one.
 std::vector<char> choose_tables(const std::vector<double>& bytes, std::uint64_t most) {
     std::vector<index> order(bytes.size());
     std::iota(order.begin(), order.end(), 0);
@@ -38,11 +38,11 @@ std::vector<char> choose_tables(const std::vector<double>& bytes, std::uint64_t 
 std::vector<Box> as_table_boxes(const BoxList& list) {
     std::vector<Box> boxes(list.count());
     for (index b = 0; b < list.count(); ++b) {
-        boxes[b].sides = std::int32_t(list.order);
+        boxes[b].order = std::int32_t(list.order);
         boxes[b].value = list.values[b];
         for (index s = 0; s < list.order; ++s) {
-            const Side& side = list.box(b)[s];
-            boxes[b].side[s] = {side.variable, side.low, side.high, side.missing};
+            const Constraint& constraint = list.box(b)[s];
+            boxes[b].interval[s] = {constraint.variable, constraint.low, constraint.high, constraint.missing};
         }
     }
     return boxes;
@@ -102,16 +102,16 @@ void ProductComponents::fill(const InputBlock& block, double* const* out) const 
 }
 
 void ProductComponents::add_boxes(const BoxList& boxes, const RankedBlock& block, double* out) const {
-    std::vector<IntervalFactor> sides(boxes.order);
+    std::vector<IntervalFactor> factors(boxes.order);
     for (index b = 0; b < boxes.count(); ++b) {
-        if (b % kBoxesAPoll == 0) poll();
+        if (b % kBoxesPerPoll == 0) poll();
         for (index s = 0; s < boxes.order; ++s) {
-            const Side& side = boxes.box(b)[s];
-            const std::int32_t missing = side.missing ? marginals_->thresholds().count(side.variable) + 1 : -1;
-            sides[s] = {block.ranks(side.variable), side.low,         std::uint32_t(side.high - side.low), missing,
-                        1.0 - side.probability,     -side.probability};
+            const Constraint& c = boxes.box(b)[s];
+            const std::int32_t missing = c.missing ? marginals_->thresholds().count(c.variable) + 1 : -1;
+            factors[s] = {block.ranks(c.variable), c.low,         std::uint32_t(c.high - c.low), missing,
+                          1.0 - c.probability,     -c.probability};
         }
-        kernels().add_box(sides.data(), boxes.order, boxes.values[b], block.rows(), out);
+        kernels().add_box(factors.data(), boxes.order, boxes.values[b], block.rows(), out);
     }
 }
 
@@ -126,9 +126,9 @@ std::vector<double> ProductComponents::variances(int n_threads, const Limits& li
         }
         result.push_back(component.variance);
     }
-    double sides = 0.0;
-    for (const BoxList* list : lists) sides += sides_of_pairs(double(list->count()), list->order);
-    if (sides > limits.sides) refuse(sides, limits.sides, "sides of pairs of boxes");
+    double overlaps = 0.0;
+    for (const BoxList* list : lists) overlaps += overlaps_of(double(list->count()), list->order);
+    if (overlaps > limits.overlaps) refuse(overlaps, limits.overlaps, "overlaps of intervals");
     const std::vector<double> variances = box_variances(lists, *marginals_, n_threads);
     for (std::size_t k = 0; k < lists.size(); ++k) result[numbers[k]] = variances[k];
     return result;
@@ -139,7 +139,7 @@ double total_variance(const ProductTrees& trees, const std::vector<Subspace>& kn
     const double sum = std::accumulate(variances.begin(), variances.end(), 0.0);
     const index all = trees.marginals()->thresholds().variables();
     std::optional<GroupsOf> rest;
-    double boxes = 0.0, sides = 0.0;
+    double boxes = 0.0, overlaps = 0.0;
     if (count_subspaces(trees.groups(), all) <= limits.subspaces) {
         rest = groups_of_subspaces(trees.groups(), all);
         for (const Subspace& u : known) rest->erase(u);
@@ -147,14 +147,15 @@ double total_variance(const ProductTrees& trees, const std::vector<Subspace>& kn
         for (const auto& [u, groups] : *rest) {
             const double leaves = double(count_boxes(u, trees, groups));
             boxes += leaves;
-            sides += sides_of_pairs(leaves, index(u.size()));
+            overlaps += overlaps_of(leaves, index(u.size()));
         }
     }
     const double visits = estimated_visits(trees);
-    const bool by_subspace = rest && boxes <= limits.boxes && sides <= limits.sides && sides < kSidesAVisit * visits;
+    const bool by_subspace =
+        rest && boxes <= limits.boxes && overlaps <= limits.overlaps && overlaps < kOverlapsPerVisit * visits;
     if (!by_subspace) {
         if (visits > limits.visits)
-            refuse(visits, limits.visits, "meetings of trees, for the variance of the whole model,");
+            refuse(visits, limits.visits, "visits of nodes for pairs of trees, for the variance of the whole model,");
         return tree_variance(trees, n_threads);
     }
     std::vector<std::pair<const Subspace*, const std::vector<index>*>> tasks;

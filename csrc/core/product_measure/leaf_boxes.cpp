@@ -11,28 +11,31 @@ namespace fasthdmr {
 
 namespace {
 
-struct Place {
+struct Visit {
     index node;
-    std::vector<Side> sides;
+    std::vector<Constraint> constraints;
 };
 
-// Restricts a path to a child; false if no row can take it.
+// Extends a path to a child; false if its constraints cannot be satisfied.
 bool narrow(const ProductTrees& trees, const ProductTrees::Node& node, bool right, RankSets& sets,
-            std::vector<Side>& sides) {
-    const auto is_before = [](const Side& side, std::int32_t variable) { return side.variable < variable; };
-    auto side = std::lower_bound(sides.begin(), sides.end(), node.variable, is_before);
-    if (side == sides.end() || side->variable != node.variable) side = sides.insert(side, trees.whole(node.variable));
-    narrow(node, right, sets, *side);
-    return (side->set < 0 ? side->low < side->high : !sets.runs(side->set).empty()) || side->missing;
+            std::vector<Constraint>& constraints) {
+    const auto is_before = [](const Constraint& constraint, std::int32_t variable) {
+        return constraint.variable < variable;
+    };
+    auto own = std::lower_bound(constraints.begin(), constraints.end(), node.variable, is_before);
+    if (own == constraints.end() || own->variable != node.variable)
+        own = constraints.insert(own, trees.whole(node.variable));
+    narrow(node, right, sets, *own);
+    return (own->set < 0 ? own->low < own->high : !sets.runs(own->set).empty()) || own->missing;
 }
 
-void measure(const Marginals& marginals, const RankSets& sets, std::vector<Side>& sides) {
-    for (Side& side : sides) {
-        side.probability = side.set < 0 ? marginals.probability(side.variable, side.low, side.high) : 0.0;
-        if (side.set >= 0)
-            for (const auto& [low, high] : sets.runs(side.set))
-                side.probability += marginals.probability(side.variable, low, high);
-        if (side.missing) side.probability += marginals.missing(side.variable);
+void set_probabilities(const Marginals& marginals, const RankSets& sets, std::vector<Constraint>& constraints) {
+    for (Constraint& c : constraints) {
+        c.probability = c.set < 0 ? marginals.probability(c.variable, c.low, c.high) : 0.0;
+        if (c.set >= 0)
+            for (const auto& [low, high] : sets.runs(c.set))
+                c.probability += marginals.probability(c.variable, low, high);
+        if (c.missing) c.probability += marginals.missing(c.variable);
     }
 }
 
@@ -44,9 +47,9 @@ std::int32_t RankSets::number(const Runs& runs) {
     return entry->second;
 }
 
-std::int32_t RankSets::part(std::int32_t set, std::int32_t other, bool outside) {
-    const std::tuple key(set, other, outside);
-    if (const auto known = parts_.find(key); known != parts_.end()) return known->second;
+std::int32_t RankSets::intersect(std::int32_t set, std::int32_t other, bool complement) {
+    const std::tuple key(set, other, complement);
+    if (const auto known = intersections_.find(key); known != intersections_.end()) return known->second;
     Runs result;
     const auto append = [&](std::int32_t low, std::int32_t high) {
         if (low < high) result.push_back({low, high});
@@ -54,41 +57,41 @@ std::int32_t RankSets::part(std::int32_t set, std::int32_t other, bool outside) 
     for (auto [low, high] : runs_[set]) {
         for (const Run& cut : runs_[other]) {
             if (cut.high <= low || high <= cut.low) continue;
-            if (outside) append(low, cut.low);
+            if (complement) append(low, cut.low);
             else append(std::max(low, cut.low), std::min(high, cut.high));
             low = std::min(cut.high, high);
         }
-        if (outside) append(low, high);
+        if (complement) append(low, high);
     }
-    return parts_[key] = number(result);
+    return intersections_[key] = number(result);
 }
 
-void narrow(const ProductTrees::Node& node, bool right, RankSets& sets, Side& side) {
-    if (side.set >= 0) side.set = sets.part(side.set, ~node.split, right);
-    else if (right) side.low = std::min(std::max(side.low, node.split), side.high);
-    else side.high = std::max(std::min(side.high, node.split), side.low);
-    side.missing &= node.missing_left != right;
+void narrow(const ProductTrees::Node& node, bool right, RankSets& sets, Constraint& constraint) {
+    if (constraint.set >= 0) constraint.set = sets.intersect(constraint.set, ~node.split, right);
+    else if (right) constraint.low = std::min(std::max(constraint.low, node.split), constraint.high);
+    else constraint.high = std::max(std::min(constraint.high, node.split), constraint.low);
+    constraint.missing &= node.missing_left != right;
 }
 
 std::vector<PathToLeaf> paths_to_leaves(const ProductTrees& trees, const ProductTrees::Node* tree, RankSets& sets) {
     std::vector<PathToLeaf> paths;
-    std::vector<Place> stack;
+    std::vector<Visit> stack;
     stack.push_back({0, {}});
     while (!stack.empty()) {
-        Place at = std::move(stack.back());
+        Visit at = std::move(stack.back());
         stack.pop_back();
         const ProductTrees::Node& node = tree[at.node];
         if (node.variable < 0) {
-            measure(*trees.marginals(), sets, at.sides);
+            set_probabilities(*trees.marginals(), sets, at.constraints);
             double probability = 1.0;
-            for (const Side& side : at.sides) probability *= side.probability;
-            paths.push_back({at.node, std::move(at.sides), probability});
+            for (const Constraint& constraint : at.constraints) probability *= constraint.probability;
+            paths.push_back({at.node, std::move(at.constraints), probability});
             continue;
         }
-        Place right{node.left + 1, at.sides};
-        if (narrow(trees, node, true, sets, right.sides)) stack.push_back(std::move(right));
+        Visit right{node.left + 1, at.constraints};
+        if (narrow(trees, node, true, sets, right.constraints)) stack.push_back(std::move(right));
         at.node = node.left;
-        if (narrow(trees, node, false, sets, at.sides)) stack.push_back(std::move(at));
+        if (narrow(trees, node, false, sets, at.constraints)) stack.push_back(std::move(at));
     }
     return paths;
 }
@@ -110,11 +113,11 @@ ProductTrees::ProductTrees(const std::vector<std::shared_ptr<const Forest>>& for
     }
 }
 
-Side ProductTrees::whole(std::int32_t variable) const {
+Constraint ProductTrees::whole(std::int32_t variable) const {
     return {variable, 0, marginals_->thresholds().count(variable) + 1, true, 1.0, whole_[variable]};
 }
 
-// On a variable of sets a threshold too is a set: the ranks up to it.
+// If a variable is split by sets, a threshold on it is represented as a set as well: the ranks below the split.
 std::int32_t ProductTrees::split(const Forest& forest, const fasthdmr::Node& node) {
     const std::int32_t variable = forest.variable(node);
     if (node.feature < forest.n_features()) {
@@ -148,11 +151,11 @@ void ProductTrees::append(const Forest& forest, index t, index value_column, dou
     for (index m = 0; m < forest.tree_size(t); ++m) own[m].value -= mean;
     for (const PathToLeaf& path : paths) {
         Subspace variables;
-        for (const Side& side : path.sides) variables.push_back(side.variable);
+        for (const Constraint& constraint : path.constraints) variables.push_back(constraint.variable);
         const auto [entry, is_new] = group_of.try_emplace(std::move(variables), index(groups_.size()));
         if (is_new) groups_.push_back({entry->first, {}, {}});
         LeafGroup& group = groups_[entry->second];
-        group.sides.insert(group.sides.end(), path.sides.begin(), path.sides.end());
+        group.constraints.insert(group.constraints.end(), path.constraints.begin(), path.constraints.end());
         group.values.push_back(own[path.leaf].value);
     }
     mean_ += mean;
@@ -194,51 +197,52 @@ GroupsOf groups_of_subspaces(const std::vector<LeafGroup>& groups, index order) 
 
 namespace {
 
-// A side as intervals: those of a set, missing values with the first of them.
-void append_intervals(const Side& side, const RankSets& sets, const Marginals& marginals, std::vector<Side>& out) {
-    if (side.set < 0) return out.push_back(side);
+// A constraint as a list of intervals. Those of a set are its runs; missing values are added to the first of them.
+void append_intervals(const Constraint& constraint, const RankSets& sets, const Marginals& marginals,
+                      std::vector<Constraint>& out) {
+    if (constraint.set < 0) return out.push_back(constraint);
     const std::size_t before = out.size();
-    for (const auto& [low, high] : sets.runs(side.set))
-        out.push_back({side.variable, low, high, false, marginals.probability(side.variable, low, high)});
-    if (!side.missing) return;
-    if (out.size() == before) out.push_back({side.variable, 0, 0, false, 0.0});
+    for (const auto& [low, high] : sets.runs(constraint.set))
+        out.push_back({constraint.variable, low, high, false, marginals.probability(constraint.variable, low, high)});
+    if (!constraint.missing) return;
+    if (out.size() == before) out.push_back({constraint.variable, 0, 0, false, 0.0});
     out[before].missing = true;
-    out[before].probability += marginals.missing(side.variable);
+    out[before].probability += marginals.missing(constraint.variable);
 }
 
-// The places of the variables of a group that are in u, and of the others.
-std::pair<std::vector<index>, std::vector<index>> places_in(const Subspace& u, const LeafGroup& group) {
-    std::pair<std::vector<index>, std::vector<index>> places;
+// The positions of the variables of a group that are in u, and of the others.
+std::pair<std::vector<index>, std::vector<index>> partition_variables(const Subspace& u, const LeafGroup& group) {
+    std::pair<std::vector<index>, std::vector<index>> positions;
     for (index k = 0; k < index(group.variables.size()); ++k)
-        (std::binary_search(u.begin(), u.end(), group.variables[k]) ? places.first : places.second).push_back(k);
-    return places;
+        (std::binary_search(u.begin(), u.end(), group.variables[k]) ? positions.first : positions.second).push_back(k);
+    return positions;
 }
 
 }  // namespace
 
-// The indicator of a set less its probability is the sum of those of its runs: a box of sets is a sum of boxes.
+// The centred indicator of a set, 1 - p, is the sum of those of its runs. So a box of sets is a sum of boxes of runs.
 BoxList boxes_in(const Subspace& u, const ProductTrees& trees, const std::vector<index>& chosen) {
     BoxList boxes;
     boxes.order = index(u.size());
     for (const index g : chosen) {
         poll();
         const LeafGroup& group = trees.groups()[g];
-        const auto [own, others] = places_in(u, group);
-        std::vector<std::vector<Side>> intervals(own.size());
+        const auto [own, others] = partition_variables(u, group);
+        std::vector<std::vector<Constraint>> intervals(own.size());
         for (std::size_t l = 0; l < group.values.size(); ++l) {
-            const Side* sides = group.sides.data() + l * group.variables.size();
+            const Constraint* constraints = group.constraints.data() + l * group.variables.size();
             double value = group.values[l];
-            for (const index k : others) value *= sides[k].probability;
+            for (const index k : others) value *= constraints[k].probability;
             index count = 1;
             for (std::size_t k = 0; k < own.size(); ++k) {
                 intervals[k].clear();
-                append_intervals(sides[own[k]], trees.sets(), *trees.marginals(), intervals[k]);
+                append_intervals(constraints[own[k]], trees.sets(), *trees.marginals(), intervals[k]);
                 count *= index(intervals[k].size());
             }
             for (index box = 0; box < count; ++box) {
                 index rest = box;
-                for (const std::vector<Side>& of : intervals) {
-                    boxes.sides.push_back(of[rest % index(of.size())]);
+                for (const std::vector<Constraint>& of : intervals) {
+                    boxes.constraints.push_back(of[rest % index(of.size())]);
                     rest /= index(of.size());
                 }
                 boxes.values.push_back(value);
@@ -252,18 +256,19 @@ index count_boxes(const Subspace& u, const ProductTrees& trees, const std::vecto
     index sum = 0;
     for (const index g : chosen) {
         const LeafGroup& group = trees.groups()[g];
-        const std::vector<index> own = places_in(u, group).first;
-        const auto has_set = [&](const Side& side) { return trees.whole(side.variable).set >= 0; };
-        if (group.sides.empty() ||
-            std::none_of(group.sides.begin(), group.sides.begin() + index(group.variables.size()), has_set)) {
+        const std::vector<index> own = partition_variables(u, group).first;
+        const auto has_set = [&](const Constraint& constraint) { return trees.whole(constraint.variable).set >= 0; };
+        if (group.constraints.empty() ||
+            std::none_of(group.constraints.begin(), group.constraints.begin() + index(group.variables.size()),
+                         has_set)) {
             sum += index(group.values.size());
             continue;
         }
         for (std::size_t l = 0; l < group.values.size(); ++l) {
             index count = 1;
             for (const index k : own) {
-                const Side& side = group.sides[l * group.variables.size() + k];
-                if (side.set >= 0) count *= std::max<index>(1, index(trees.sets().runs(side.set).size()));
+                const Constraint& constraint = group.constraints[l * group.variables.size() + k];
+                if (constraint.set >= 0) count *= std::max<index>(1, index(trees.sets().runs(constraint.set).size()));
             }
             sum += count;
         }
@@ -272,14 +277,14 @@ index count_boxes(const Subspace& u, const ProductTrees& trees, const std::vecto
 }
 
 BoxList merged(const BoxList& boxes) {
-    constexpr index kComparisonsAPoll = 4096;
+    constexpr index kComparisonsPerPoll = 4096;
     std::vector<index> order(boxes.count());
     std::iota(order.begin(), order.end(), 0);
     index compared = 0;
     const auto compare = [&](index a, index b) {
-        if (++compared % kComparisonsAPoll == 0) poll();
+        if (++compared % kComparisonsPerPoll == 0) poll();
         for (index s = 0; s < boxes.order; ++s) {
-            const Side &x = boxes.box(a)[s], &y = boxes.box(b)[s];
+            const Constraint &x = boxes.box(a)[s], &y = boxes.box(b)[s];
             const auto left = std::tie(x.low, x.high, x.missing), right = std::tie(y.low, y.high, y.missing);
             if (left != right) return left < right ? -1 : 1;
         }
@@ -293,7 +298,7 @@ BoxList merged(const BoxList& boxes) {
             result.values.back() += boxes.values[order[k]];
             continue;
         }
-        result.sides.insert(result.sides.end(), boxes.box(order[k]), boxes.box(order[k]) + boxes.order);
+        result.constraints.insert(result.constraints.end(), boxes.box(order[k]), boxes.box(order[k]) + boxes.order);
         result.values.push_back(boxes.values[order[k]]);
     }
     return result;

@@ -1,4 +1,4 @@
-// Trees under the product of the marginals: their leaves as boxes, each side with its probability.
+// Leaves of trees as boxes: products of constraints on one variable each, with their probabilities under the marginals.
 #pragma once
 
 #include <map>
@@ -23,44 +23,44 @@ public:
 
     std::int32_t number(const Runs& runs);
     const Runs& runs(std::int32_t set) const { return runs_[set]; }
-    // The part of a set inside another one, or outside.
-    std::int32_t part(std::int32_t set, std::int32_t other, bool outside);
+    // The intersection of a set with another one, or with its complement.
+    std::int32_t intersect(std::int32_t set, std::int32_t other, bool complement);
 
 private:
     std::vector<Runs> runs_;
     std::map<Runs, std::int32_t> numbers_;
-    std::map<std::tuple<std::int32_t, std::int32_t, bool>, std::int32_t> parts_;
+    std::map<std::tuple<std::int32_t, std::int32_t, bool>, std::int32_t> intersections_;
 };
 
-// The values of one variable that lead to a leaf.
-struct Side {
+// The values of one variable that satisfy all splits on a path.
+struct Constraint {
     std::int32_t variable;
     std::int32_t low, high;  // low <= rank < high
-    bool missing;            // whether a missing value belongs to it too
+    bool missing;            // whether missing values satisfy it
     double probability;
-    std::int32_t set = -1;  // the number of a set of ranks in place of the interval
+    std::int32_t set = -1;  // if not -1, the number of a set of ranks, which replaces the interval
 };
 
 // Leaves whose paths constrain the same variables.
 struct LeafGroup {
     Subspace variables;
-    std::vector<Side> sides;     // one a variable, leaf after leaf
-    std::vector<double> values;  // one a leaf
+    std::vector<Constraint> constraints;  // leaf after leaf, one for each variable
+    std::vector<double> values;           // by leaf
 };
 
-// The trees of all members that add to one output, scaled and shifted to mean 0. The mean is in no component but the
-// constant, and what does not have to cancel leaves no rounding error.
+// The trees of all members that add to one output, scaled and shifted to mean 0. The means affect the constant only.
+// Without the shift they would cancel in the other components, and leave rounding errors.
 class ProductTrees {
 public:
     struct Node {
         std::int32_t variable;  // -1: a leaf
-        std::int32_t split;     // values of this rank and higher ones go right; or ~n: those outside set n
-        std::int32_t left;      // counted within the tree; the right child is the next
+        std::int32_t split;  // ranks >= split go right; if it is negative, ~split is a set, and ranks outside go right
+        std::int32_t left;   // numbered within the tree; the right child is the next
         bool missing_left;
         double value;  // of a leaf
     };
 
-    // Of each forest and tree a factor; trees with 0 are left out.
+    // factors[i][t] scales tree t of forest i; trees with factor 0 are left out.
     ProductTrees(const std::vector<std::shared_ptr<const Forest>>& forests, index output,
                  const std::vector<const double*>& factors, std::shared_ptr<const Marginals> marginals);
 
@@ -71,8 +71,8 @@ public:
     const std::vector<LeafGroup>& groups() const { return groups_; }
     const std::shared_ptr<const Marginals>& marginals() const { return marginals_; }
     const RankSets& sets() const { return sets_; }
-    // All values of a variable.
-    Side whole(std::int32_t variable) const;
+    // The constraint that all values of a variable satisfy.
+    Constraint whole(std::int32_t variable) const;
 
 private:
     std::int32_t split(const Forest& forest, const fasthdmr::Node& node);
@@ -81,7 +81,7 @@ private:
 
     std::shared_ptr<const Marginals> marginals_;
     RankSets sets_;
-    std::vector<std::int32_t> whole_;  // by variable the set of all ranks, -1 where there are intervals only
+    std::vector<std::int32_t> whole_;  // by variable, the set of all ranks; -1 if no forest splits it by sets
     std::vector<Node> nodes_;
     std::vector<index> begin_{0};
     double mean_ = 0.0;
@@ -90,34 +90,35 @@ private:
 
 struct PathToLeaf {
     index leaf;
-    std::vector<Side> sides;  // the variables rising
+    std::vector<Constraint> constraints;  // sorted by variable
     double probability;
 };
-// The paths that some row can take.
+// The paths whose constraints can be satisfied.
 std::vector<PathToLeaf> paths_to_leaves(const ProductTrees& trees, const ProductTrees::Node* tree, RankSets& sets);
 
-// Restricts the values of a node's variable to those that go to a child.
-void narrow(const ProductTrees::Node& node, bool right, RankSets& sets, Side& side);
+// Adds the condition that a row goes to the given child of a node to the constraint on the node's variable.
+void narrow(const ProductTrees::Node& node, bool right, RankSets& sets, Constraint& constraint);
 
-// Subspaces of up to `order` variables that leaves constrain, with the groups of those leaves; and how many pairs of a
-// subspace and a group that makes.
+// Subspaces of up to `order` variables that are constrained by leaves, each with the groups of these leaves.
+// `count_subspaces` is the number of all pairs of a subspace and a group.
 using GroupsOf = std::map<Subspace, std::vector<index>, decltype(&precedes)>;
 GroupsOf groups_of_subspaces(const std::vector<LeafGroup>& groups, index order);
 double count_subspaces(const std::vector<LeafGroup>& groups, index order);
 
-// The leaves of some groups as boxes in a subspace: values are averaged over the other variables.
+// Boxes in a subspace, with values that are averages over the other variables.
 struct BoxList {
     index order = 0;
-    std::vector<Side> sides;  // `order` a box, the variables rising
+    std::vector<Constraint> constraints;  // `order` of them for each box, sorted by variable
     std::vector<double> values;
 
     index count() const { return index(values.size()); }
-    const Side* box(index b) const { return sides.data() + b * order; }
+    const Constraint* box(index b) const { return constraints.data() + b * order; }
 };
+// The leaves of some groups as boxes. A constraint to a set of ranks gives one box for each run.
 BoxList boxes_in(const Subspace& u, const ProductTrees& trees, const std::vector<index>& chosen);
-// How many boxes that makes: of a side that is a set, one a run.
+// The number of these boxes.
 index count_boxes(const Subspace& u, const ProductTrees& trees, const std::vector<index>& chosen);
-// The same with boxes of the same sides as one.
+// Adds up boxes with equal constraints.
 BoxList merged(const BoxList& boxes);
 
 }  // namespace fasthdmr

@@ -20,32 +20,33 @@ void refuse(double count, double most, const char* what) {
 
 namespace {
 
-constexpr index kTreesAPoll = 16;  // some are walked in less time than a poll
-constexpr index kBoxes = 256;      // a run of boxes whose sides stay in the first-level cache
+constexpr index kTreesPerPoll = 16;  // the traversal of a single one may take less time than a poll
+constexpr index kBoxes = 256;        // boxes whose probabilities fit into the first-level cache
 
-// The sides of boxes as weights, variable after variable.
-struct BoxWeights {
+// The intervals of boxes as probabilities, variable after variable.
+struct BoxProbabilities {
     std::vector<double> numbers;
-    std::vector<IntervalProbabilities> sides;
+    std::vector<IntervalProbabilities> intervals;
 
-    BoxWeights(const BoxList& boxes, const Marginals& marginals) : numbers(4 * boxes.order * boxes.count()) {
+    BoxProbabilities(const BoxList& boxes, const Marginals& marginals) : numbers(4 * boxes.order * boxes.count()) {
         const index n = boxes.count();
         for (index s = 0; s < boxes.order; ++s) {
             double* low = numbers.data() + 4 * s * n;
-            sides.push_back({low, low + n, low + 2 * n, low + 3 * n});
+            intervals.push_back({low, low + n, low + 2 * n, low + 3 * n});
             for (index b = 0; b < n; ++b) {
-                const Side& side = boxes.box(b)[s];
-                low[b] = marginals.probability(side.variable, 0, side.low);
-                low[n + b] = marginals.probability(side.variable, 0, side.high);
-                low[2 * n + b] = side.missing ? marginals.missing(side.variable) : 0.0;
-                low[3 * n + b] = side.probability;
+                const Constraint& constraint = boxes.box(b)[s];
+                low[b] = marginals.probability(constraint.variable, 0, constraint.low);
+                low[n + b] = marginals.probability(constraint.variable, 0, constraint.high);
+                low[2 * n + b] = constraint.missing ? marginals.missing(constraint.variable) : 0.0;
+                low[3 * n + b] = constraint.probability;
             }
         }
     }
 };
 
-// Pairs of a box of one run and a box of the same or a later run.
-double pairs_from(index begin, const BoxList& boxes, const BoxWeights& weights) {
+// The sum of covariances of pairs of a box of one batch with a box of the same or a later batch. Pairs of two batches
+// count twice, by symmetry.
+double pairs_from(index begin, const BoxList& boxes, const BoxProbabilities& probabilities) {
     const index n = boxes.count(), end = std::min(begin + kBoxes, n);
     double sum = 0.0;
     for (index first = begin; first < n; first += kBoxes) {
@@ -53,7 +54,8 @@ double pairs_from(index begin, const BoxList& boxes, const BoxWeights& weights) 
         double out[kBoxes] = {};
         poll();
         for (index a = begin; a < end; ++a)
-            kernels().add_covariances(weights.sides.data(), boxes.order, boxes.values.data(), a, first, count, out);
+            kernels().add_covariances(probabilities.intervals.data(), boxes.order, boxes.values.data(), a, first, count,
+                                      out);
         const double part = std::accumulate(out, out + count, 0.0);
         sum += first == begin ? part : 2.0 * part;
     }
@@ -68,15 +70,15 @@ std::vector<double> box_variances(const std::vector<const BoxList*>& lists, cons
         index begin;
     };
     std::vector<Task> tasks;
-    std::vector<BoxWeights> weights;
+    std::vector<BoxProbabilities> probabilities;
     for (std::size_t k = 0; k < lists.size(); ++k) {
         poll();
-        weights.emplace_back(*lists[k], marginals);
+        probabilities.emplace_back(*lists[k], marginals);
         for (index begin = 0; begin < lists[k]->count(); begin += kBoxes) tasks.push_back({k, begin});
     }
     std::vector<double> parts(tasks.size()), result(lists.size(), 0.0);
     parallel_for(index(tasks.size()), n_threads, [&](index t) {
-        parts[t] = pairs_from(tasks[t].begin, *lists[tasks[t].list], weights[tasks[t].list]);
+        parts[t] = pairs_from(tasks[t].begin, *lists[tasks[t].list], probabilities[tasks[t].list]);
     });
     for (std::size_t t = 0; t < tasks.size(); ++t) result[tasks[t].list] += parts[t];
     for (double& variance : result) variance = std::max(variance, 0.0);
@@ -85,31 +87,33 @@ std::vector<double> box_variances(const std::vector<const BoxList*>& lists, cons
 
 namespace {
 
-// Traverses trees with a box of ranks instead of a row.
-class BoxWalk {
+// Traverses trees with a box instead of a row: at a split that divides the box, both children are visited.
+class BoxTraversal {
 public:
-    explicit BoxWalk(const ProductTrees& trees) : trees_(trees), marginals_(*trees.marginals()), sets_(trees.sets()) {
+    explicit BoxTraversal(const ProductTrees& trees)
+        : trees_(trees), marginals_(*trees.marginals()), sets_(trees.sets()) {
         for (index v = 0; v < marginals_.thresholds().variables(); ++v) box_.push_back(trees.whole(std::int32_t(v)));
     }
 
     std::vector<PathToLeaf> paths(index tree) { return paths_to_leaves(trees_, trees_.tree(tree), sets_); }
 
-    // The box of a leaf, until it is taken back.
+    // Restricts the box to that of a leaf, and back to all values.
     void enter(const PathToLeaf& path) {
-        for (const Side& side : path.sides) box_[side.variable] = side;
+        for (const Constraint& constraint : path.constraints) box_[constraint.variable] = constraint;
     }
     void leave(const PathToLeaf& path) {
-        for (const Side& side : path.sides) box_[side.variable] = trees_.whole(side.variable);
+        for (const Constraint& constraint : path.constraints)
+            box_[constraint.variable] = trees_.whole(constraint.variable);
     }
 
-    // The sum over leaves of value * P(leaf and box), where P(box) is given and positive.
+    // The sum over the leaves of a tree of value * P(leaf and box). P(box) is given and positive.
     double sum(index tree, double probability) {
         double total = 0.0;
         stack_.push_back({true, 0, {-1, 0, 0, false, 0.0}, probability});
         while (!stack_.empty()) {
             const Step step = stack_.back();
             stack_.pop_back();
-            if (step.side.variable >= 0) box_[step.side.variable] = step.side;
+            if (step.constraint.variable >= 0) box_[step.constraint.variable] = step.constraint;
             if (step.goes_on) total += follow(trees_.tree(tree), step);
         }
         return total;
@@ -118,30 +122,33 @@ public:
     index visits() const { return visits_; }
 
 private:
-    struct Step {  // sets the values of a variable, and goes on at a node if it is to
+    // An entry of the stack: sets the constraint of the box on one variable (-1: none), and then, unless it only
+    // restores that constraint, continues the traversal at a node.
+    struct Step {
         bool goes_on;
         std::int32_t node;
-        Side side;  // of variable -1: none
+        Constraint constraint;
         double probability;
     };
 
-    double weight(const Side& side) const {
-        const std::vector<double>& below = marginals_.below(side.variable);
-        double present = side.set < 0 && side.low < side.high ? below[side.high] - below[side.low] : 0.0;
-        if (side.set >= 0)
-            for (const auto& [low, high] : sets_.runs(side.set)) present += below[high] - below[low];
-        return side.missing ? present + (below.back() - below[below.size() - 2]) : present;
+    // The weight of the rows that satisfy a constraint.
+    double weight(const Constraint& c) const {
+        const std::vector<double>& below = marginals_.below(c.variable);
+        double present = c.set < 0 && c.low < c.high ? below[c.high] - below[c.low] : 0.0;
+        if (c.set >= 0)
+            for (const auto& [low, high] : sets_.runs(c.set)) present += below[high] - below[low];
+        return c.missing ? present + (below.back() - below[below.size() - 2]) : present;
     }
 
-    // Down to a leaf; the right children of splits that cut the box wait.
+    // Descends to a leaf. Right children of splits that divide the box are pushed onto the stack.
     double follow(const ProductTrees::Node* tree, const Step& step) {
         double probability = step.probability;
         for (std::int32_t m = step.node;;) {
             ++visits_;
             const ProductTrees::Node& node = tree[m];
             if (node.variable < 0) return node.value * probability;
-            const Side all = box_[node.variable];
-            Side left = all, right = all;
+            const Constraint all = box_[node.variable];
+            Constraint left = all, right = all;
             narrow(node, false, sets_, left);
             narrow(node, true, sets_, right);
             const double left_weight = weight(left), right_weight = weight(right);
@@ -161,8 +168,8 @@ private:
 
     const ProductTrees& trees_;
     const Marginals& marginals_;
-    RankSets sets_;          // those of the trees, and what meets of them
-    std::vector<Side> box_;  // by variable
+    RankSets sets_;                // those of the trees, and their intersections
+    std::vector<Constraint> box_;  // by variable
     std::vector<Step> stack_;
     index visits_ = 0;
 };
@@ -172,23 +179,24 @@ private:
 double tree_variance(const ProductTrees& trees, int n_threads) {
     std::vector<double> parts(trees.count(), 0.0);
     parallel_for(trees.count(), n_threads, [&](index t) {
-        BoxWalk walk(trees);
-        for (const PathToLeaf& path : walk.paths(t)) {
+        BoxTraversal traversal(trees);
+        for (const PathToLeaf& path : traversal.paths(t)) {
             if (path.probability == 0.0) continue;
             const double value = trees.tree(t)[path.leaf].value;
             double others = 0.0;
-            walk.enter(path);
+            traversal.enter(path);
             for (index other = t + 1; other < trees.count(); ++other) {
-                if (other % kTreesAPoll == 0) poll();
-                others += walk.sum(other, path.probability);
+                if (other % kTreesPerPoll == 0) poll();
+                others += traversal.sum(other, path.probability);
             }
-            walk.leave(path);
+            traversal.leave(path);
             parts[t] += value * (value * path.probability + 2.0 * others);
         }
     });
     return std::max(std::accumulate(parts.begin(), parts.end(), 0.0), 0.0);
 }
 
+// Extrapolates from some leaves of some pairs of trees.
 double estimated_visits(const ProductTrees& trees) {
     constexpr index pairs = 64, leaves = 32;
     const index n = trees.count();
@@ -196,17 +204,17 @@ double estimated_visits(const ProductTrees& trees) {
     for (index k = 0; k < (n > 0 ? pairs : 0); ++k) {
         poll();
         const index t = k * n / pairs, other = (t * 7919 + k * 104729) % n;
-        BoxWalk walk(trees);
-        const std::vector<PathToLeaf> paths = walk.paths(t);
+        BoxTraversal traversal(trees);
+        const std::vector<PathToLeaf> paths = traversal.paths(t);
         const index taken = std::min(leaves, index(paths.size()));
         for (index l = 0; l < taken; ++l) {
             const PathToLeaf& path = paths[l * index(paths.size()) / taken];
             if (path.probability == 0.0) continue;
-            walk.enter(path);
-            walk.sum(other, path.probability);
-            walk.leave(path);
+            traversal.enter(path);
+            traversal.sum(other, path.probability);
+            traversal.leave(path);
         }
-        sum += double(walk.visits()) * double(paths.size()) / double(taken);
+        sum += double(traversal.visits()) * double(paths.size()) / double(taken);
     }
     return sum / double(pairs) * double(n) * double(n) / 2.0;
 }

@@ -1,4 +1,4 @@
-// Exact variances under the product of the marginals, from pairs of boxes or of trees.
+// Exact variances under the product of the marginals, as sums over pairs of boxes or pairs of trees.
 #pragma once
 
 #include <vector>
@@ -7,23 +7,23 @@
 
 namespace fasthdmr {
 
-// Limits, about a minute of one thread: pairs of a group of leaves and a subspace of its variables, boxes in memory,
-// sides of pairs of boxes, and nodes visited for pairs of trees.
+// Limits of about a minute on one thread: pairs of a group of leaves and a subspace of its variables, boxes in memory,
+// overlaps of the intervals of two boxes, and visits of nodes for pairs of trees.
 struct Limits {
-    double subspaces = 4e6, boxes = 1.6e7, sides = 6e10, visits = 6e9;
+    double subspaces = 4e6, boxes = 1.6e7, overlaps = 6e10, visits = 6e9;
 };
-constexpr double kSidesAVisit = 10.0;  // that take as long as a visit
+constexpr double kOverlapsPerVisit = 10.0;  // overlaps that take as long as one visit
 
-// Refuses, with the count and the remedy.
+// Throws an error with the count and the remedy.
 [[noreturn]] void refuse(double count, double most, const char* what);
 
-// Sides of pairs that the variance of so many boxes takes.
-inline double sides_of_pairs(double boxes, index order) { return boxes * boxes / 2.0 * double(order); }
+// The number of overlaps of intervals that the variance of so many boxes needs.
+inline double overlaps_of(double boxes, index order) { return boxes * boxes / 2.0 * double(order); }
 
-// Of the sum over boxes of value * prod(1_j - p_j), for every list.
+// For every list, the variance of the sum over boxes of value * prod(1_j - p_j).
 std::vector<double> box_variances(const std::vector<const BoxList*>& lists, const Marginals& marginals, int n_threads);
 
-// Of the sum of all trees. They meet in about so many nodes.
+// The variance of the sum of all trees, and an estimate of the nodes that it visits.
 double tree_variance(const ProductTrees& trees, int n_threads);
 double estimated_visits(const ProductTrees& trees);
 

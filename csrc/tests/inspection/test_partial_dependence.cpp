@@ -137,11 +137,11 @@ TEST(free_sets_are_the_subsets_of_what_is_asked_for) {
     CHECK(free.with(free.with(0, 3), 1) == both);
     CHECK(free.with(both, 1) == both);
     CHECK(free.with(0, 0) == -1 && free.with(one, 4) == -1 && free.with(both, 4) == -1);
-    std::vector<std::int32_t> inside = free.inside({1, 3});
-    std::sort(inside.begin(), inside.end());
+    std::vector<std::int32_t> subsets = free.subsets({1, 3});
+    std::sort(subsets.begin(), subsets.end());
     std::vector<std::int32_t> desired{0, one, free.with(0, 3), both};
     std::sort(desired.begin(), desired.end());
-    CHECK(inside == desired);
+    CHECK(subsets == desired);
 }
 
 TEST(partial_dependence_refuses_what_is_no_grid) {

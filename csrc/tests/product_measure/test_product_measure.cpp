@@ -299,11 +299,11 @@ TEST(what_takes_too_long_is_refused) {
     const auto total = [&](const Limits& limits) { return total_variance(trees, {{0}}, {0.0}, 1, limits); };
     CHECK_THROWS(Error, "subspaces of the paths", components({1.0, 1e9, 1e9, 1e9}));
     CHECK_THROWS(Error, "boxes of leaves", components({1e9, 1.0, 1e9, 1e9}));
-    CHECK_THROWS(Error, "sides of pairs of boxes", all.variances(1, {1e9, 1e9, 1.0, 1e9}));
+    CHECK_THROWS(Error, "overlaps of intervals", all.variances(1, {1e9, 1e9, 1.0, 1e9}));
     const double sum = tree_variance(trees, 1);
     CHECK(total({}) < sum && total({1.0, 1e9, 1e9, 1e9}) == sum);
     for (const Limits& limits : {Limits{1.0, 1e9, 1e9, 1.0}, Limits{1e9, 1.0, 1e9, 1.0}, Limits{1e9, 1e9, 1.0, 1.0}})
-        CHECK_THROWS(Error, "meetings of trees", total(limits));
+        CHECK_THROWS(Error, "visits of nodes for pairs of trees", total(limits));
     CHECK(total({1e9, 1.0, 1e9, 1e9}) == sum && total({1e9, 1e9, 1.0, 1e9}) == sum);
 }
 
