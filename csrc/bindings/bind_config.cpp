@@ -1,4 +1,4 @@
-// What the build is made of and the counter of rows for progress bars.
+// The configuration of the build, and the counter of rows for progress bars.
 #include "kernels/kernels.hpp"
 #include "linalg/lapack.hpp"
 #include "pybind.hpp"

@@ -1,4 +1,4 @@
-// The least-squares problem and the top-down pass on an R factor; ridge regression.
+// Least squares, ridge regression and the top-down pass, all from an R factor.
 #include "linalg/pivoted_qr.hpp"
 #include "released.hpp"
 #include "results.hpp"

@@ -1,4 +1,4 @@
-// The module _core: each family of bindings once.
+// Defines the module _core: calls the bind function of each family.
 #include "pybind.hpp"
 
 PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {

@@ -30,7 +30,7 @@ public:
             if (nan != "AsIs" && nan != "AsFalse" && nan != "AsTrue")
                 throw Error("Missing values of this CatBoost model are treated in an unknown way: '" +
                             std::string(nan) + "'.");
-            // NaN is -infinity (AsFalse), +infinity (AsTrue), or greater than no border.
+            // NaN counts as -infinity (AsFalse) or +infinity (AsTrue); if AsIs, the comparison with a border is false.
             features_.push_back({all.at(k).at("flat_feature_index").integer(), nan != "AsTrue"});
         }
     }
@@ -56,7 +56,8 @@ private:
     std::vector<FloatFeature> features_;
 };
 
-// A tree of one split a level: the k-th split is bit k of a leaf's number, so the last one is at the root.
+// A symmetric tree has the same split at all nodes of a level. The k-th split is bit k of a leaf's number, so the last
+// one is at the root.
 void append_symmetric(const Value& tree, const Splits& split_of, ReadTrees& trees) {
     const Value& splits = tree.at("splits");
     const index depth = splits.size(), width = trees.width;
@@ -85,7 +86,7 @@ void append_symmetric(const Value& tree, const Splits& split_of, ReadTrees& tree
 
 index leaf_width(const Value& leaf) { return leaf.kind() == Value::Kind::array ? leaf.size() : 1; }
 
-// Nested objects; returns the node's number in its tree.
+// A tree of nested objects. Returns the number of the node in its tree.
 index append_nested(const Value& node, const Splits& split_of, ReadTrees& trees) {
     const index at = trees.append(), own = at - trees.tree_offsets.back(), width = trees.width;
     if (const Value* split = node.find("split")) {

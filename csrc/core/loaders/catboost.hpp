@@ -1,4 +1,4 @@
-// The trees of CatBoost, from the document that `save_model(format="json")` writes.
+// Reader of CatBoost models in the JSON format of `save_model(format="json")`.
 #pragma once
 
 #include "loaders/document.hpp"
@@ -6,7 +6,7 @@
 
 namespace fasthdmr {
 
-// CatBoost asks for float32(x) > border. Columns are those of the model's float features among all of its columns.
+// A row goes right if float32(x) > border. Float features are numbered as among all columns of the model.
 ReadTrees read_catboost_trees(const Value& model);
 
 }  // namespace fasthdmr

@@ -10,13 +10,14 @@ namespace fasthdmr {
 
 namespace {
 
-constexpr int kDeepest = 200;  // levels: values are read recursively
-constexpr index kValuesAPoll = 1 << 12;
+constexpr int kDeepest = 200;  // levels of nesting: the parser is recursive
+constexpr index kValuesPerPoll = 1 << 12;
 
-[[noreturn]] void fail(const std::string& what, index place) {
-    throw Error("The model's export is damaged: " + what + " at byte " + std::to_string(place) + ".");
+[[noreturn]] void fail(const std::string& what, index byte) {
+    throw Error("The model's export is damaged: " + what + " at byte " + std::to_string(byte) + ".");
 }
 
+// Bytes of a number of a UBJSON type; 0 for types that are no numbers.
 index bytes_of(char type) {
     switch (type) {
         case 'i':
@@ -136,21 +137,21 @@ public:
 private:
     index left() const { return index(bytes_.size()) - at_; }
 
-    // Items wait here until their number is known: a value asks for memory once.
-    void take_items(Value& value, std::size_t first) {
-        const auto begin = waiting_.begin() + std::ptrdiff_t(first);
-        value.items_.assign(std::make_move_iterator(begin), std::make_move_iterator(waiting_.end()));
-        waiting_.erase(begin, waiting_.end());
+    // Items are collected on a stack until their number is known, so that a value allocates memory once.
+    void pop_items(Value& value, std::size_t first) {
+        const auto begin = stack_.begin() + std::ptrdiff_t(first);
+        value.items_.assign(std::make_move_iterator(begin), std::make_move_iterator(stack_.end()));
+        stack_.erase(begin, stack_.end());
     }
 
-    void append(Value item, std::string_view name = {}) {
+    void push(Value item, std::string_view name = {}) {
         item.name_ = name;
-        waiting_.push_back(std::move(item));
+        stack_.push_back(std::move(item));
     }
 
     void enter(int depth) {
         if (depth > kDeepest) fail("too many levels", at_);
-        if (++values_ % kValuesAPoll == 0) poll();
+        if (++values_ % kValuesPerPoll == 0) poll();
     }
 
     char next() {
@@ -206,7 +207,7 @@ private:
 
     void ubjson_array(Value& value, int depth) {
         value.kind_ = Value::Kind::array;
-        const std::size_t first = waiting_.size();
+        const std::size_t first = stack_.size();
         if (peek() == '$') {
             next();
             const char type = next();
@@ -216,23 +217,23 @@ private:
             value.text_ = take(value.packed_count_ * bytes_of(type));
         } else if (peek() == '#') {
             next();
-            const index count = ubjson_count();  // no more than there are bytes
-            for (index k = 0; k < count; ++k) append(ubjson_value(next(), depth + 1));
+            const index count = ubjson_count();  // at most the number of bytes left
+            for (index k = 0; k < count; ++k) push(ubjson_value(next(), depth + 1));
         } else {
-            for (char type; (type = next()) != ']';) append(ubjson_value(type, depth + 1));
+            for (char type; (type = next()) != ']';) push(ubjson_value(type, depth + 1));
         }
-        take_items(value, first);
+        pop_items(value, first);
     }
 
     void ubjson_object(Value& value, int depth) {
         value.kind_ = Value::Kind::object;
-        const std::size_t first = waiting_.size();
+        const std::size_t first = stack_.size();
         while (peek() != '}') {
             const std::string_view name = take(ubjson_count());
-            append(ubjson_value(next(), depth + 1), name);
+            push(ubjson_value(next(), depth + 1), name);
         }
         next();
-        take_items(value, first);
+        pop_items(value, first);
     }
 
     // JSON
@@ -285,7 +286,7 @@ private:
         return peek() == '-' || (peek() >= '0' && peek() <= '9');
     }
 
-    // Whether an array of nothing but numbers has been read; else it is as if nothing had.
+    // Parses an array if all its items are numbers. Otherwise restores the position and returns false.
     bool packed_numbers(Value& value) {
         const index begin = at_;
         std::vector<double> numbers;
@@ -311,7 +312,7 @@ private:
             return;
         }
         if (last == ']' && packed_numbers(value)) return;
-        const std::size_t first = waiting_.size();
+        const std::size_t first = stack_.size();
         for (char sign = ','; sign == ',';) {
             std::string_view name;
             if (last == '}') {
@@ -319,14 +320,14 @@ private:
                 name = json_text();
                 if (next_sign() != ':') fail("':' is missing", at_);
             }
-            append(json_value(depth + 1), name);
+            push(json_value(depth + 1), name);
             sign = next_sign();
             if (sign != ',' && sign != last) fail("',' is missing", at_);
         }
-        take_items(value, first);
+        pop_items(value, first);
     }
 
-    // Behind the first quote. Only texts with a backslash need memory of their own.
+    // Parses a text from after its first quote. Only texts with a backslash are copied.
     std::string_view json_text() {
         const index begin = at_;
         for (char c; (c = next()) != '"';)
@@ -346,14 +347,15 @@ private:
             }
             constexpr std::string_view from = "nrtbf", to = "\n\r\t\b\f";
             const char sign = next();
-            const auto place = from.find(sign);
-            if (sign == 'u') append_utf8(text, hexadecimal());
-            else text += place == from.npos ? sign : to[place];
+            const auto found = from.find(sign);
+            if (sign == 'u') append_utf8(text, code_point());
+            else text += found == from.npos ? sign : to[found];
         }
         return unescaped_.emplace_back(std::move(text));
     }
 
-    std::uint32_t hexadecimal() {
+    // The code point of an escape sequence \uXXXX, or of a surrogate pair of two.
+    std::uint32_t code_point() {
         const std::string_view digits = take(4);
         std::uint32_t code = 0;
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + 4, code, 16);
@@ -383,13 +385,13 @@ private:
     std::string_view bytes_;
     std::deque<std::string>& unescaped_;
     std::deque<std::vector<double>>& numbers_;
-    std::vector<Value> waiting_;
+    std::vector<Value> stack_;
     index at_ = 0, values_ = 0;
 };
 
 Document::Document(std::string_view bytes) {
     Parser parser(bytes, unescaped_, numbers_);
-    // Behind the brace JSON has a quote or space, UBJSON the type of a length.
+    // After the brace JSON has a quote or a space, UBJSON the type of the first name's length.
     const bool is_ubjson = bytes.size() > 1 && bytes[0] == '{' && bytes_of(bytes[1]) > 0;
     root_ = is_ubjson ? parser.ubjson() : parser.json();
 }

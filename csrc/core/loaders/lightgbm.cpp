@@ -14,12 +14,12 @@ constexpr index kMostColumns = index(1) << 21;
 
 // Bits of a split's type.
 constexpr int kCategorical = 1, kDefaultLeft = 2;
-enum class Missing { none, zero, nan };  // what is missing; where nothing is, NaN is 0
+enum class Missing { none, zero, nan };  // which values are missing; if none, NaN counts as 0
 constexpr int kMissingShift = 2, kMissingMask = 3;
 
 [[noreturn]] void fail(const std::string& what) { throw Error("The model's text is damaged: " + what + "."); }
 
-// What is left of a text, taken line by line or number by number.
+// The remaining part of a text, read line by line or number by number.
 class Scanner {
 public:
     explicit Scanner(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
@@ -55,6 +55,7 @@ Number only_number(std::string_view text) {
     return Scanner(text).number<Number>();
 }
 
+// The lines of a tree that are read.
 struct TreeLines {
     std::optional<std::string_view> num_leaves, split_feature, threshold, decision_type, left_child, right_child,
         leaf_value, leaf_count, internal_count, is_linear, cat_boundaries, cat_threshold;
@@ -72,23 +73,23 @@ struct TreeLines {
     }
 };
 
-std::string_view needed(const std::optional<std::string_view>& line, const char* name) {
+std::string_view required(const std::optional<std::string_view>& line, const char* name) {
     if (!line) fail(std::string("a tree without '") + name + "'");
     return *line;
 }
 
-// Of a tree the sets of categories, as bits of 32-bit words.
+// The sets of categories of a tree, as bits of 32-bit words.
 class CategorySets {
 public:
     explicit CategorySets(const TreeLines& lines) {
         if (!lines.cat_boundaries) return;
-        const std::string_view words = needed(lines.cat_threshold, "cat_threshold");
+        const std::string_view words = required(lines.cat_threshold, "cat_threshold");
         for (Scanner scanner(words); !scanner.is_done();) words_.push_back(scanner.number<std::uint32_t>());
         for (Scanner scanner(*lines.cat_boundaries); !scanner.is_done();)
             boundaries_.push_back(scanner.number<index>());
     }
 
-    // Categories are truncated numbers: category 0 is between -1 and 1.
+    // LightGBM truncates numbers to categories, so category 0 is the interval (-1, 1).
     void append(double number, ReadTrees& trees) const {
         const auto s = number >= 0.0 && number < double(boundaries_.size()) ? std::size_t(number) : boundaries_.size();
         if (s + 1 >= boundaries_.size() || boundaries_[s] < 0 || boundaries_[s + 1] > index(words_.size()))
@@ -136,7 +137,7 @@ private:
         has_kind_.assign(columns, 0);
     }
 
-    // From behind the line "Tree=0" up to the end of all trees.
+    // Reads from after the line "Tree=0" to the end of all trees.
     void read_trees() {
         TreeLines lines;
         for (bool more = true; more;) {
@@ -152,13 +153,13 @@ private:
         }
     }
 
-    // Inner nodes come first, then the leaves: LightGBM numbers both from 0, and a child -k is leaf k - 1.
+    // Inner nodes come first, then the leaves. LightGBM numbers both from 0; a child -k is leaf k - 1.
     void append_tree(const TreeLines& lines) {
         poll();
         ReadTrees& trees = model_.trees;
-        const std::string_view values = needed(lines.leaf_value, "leaf_value");
-        const index leaves = only_number<index>(needed(lines.num_leaves, "num_leaves"));
-        // A number takes a character at least.
+        const std::string_view values = required(lines.leaf_value, "leaf_value");
+        const index leaves = only_number<index>(required(lines.num_leaves, "num_leaves"));
+        // Each value takes at least one character. This limits the number of leaves before memory is allocated.
         if (leaves < 1 || leaves > index(values.size())) fail("a tree without leaves");
         if (lines.is_linear && only_number<int>(*lines.is_linear) != 0)
             throw Error(
@@ -180,9 +181,9 @@ private:
 
     void append_splits(const TreeLines& lines, index splits) {
         ReadTrees& trees = model_.trees;
-        Scanner feature(needed(lines.split_feature, "split_feature")), threshold(needed(lines.threshold, "threshold")),
-            type(needed(lines.decision_type, "decision_type")), left(needed(lines.left_child, "left_child")),
-            right(needed(lines.right_child, "right_child"));
+        Scanner feature(required(lines.split_feature, "split_feature")),
+            threshold(required(lines.threshold, "threshold")), type(required(lines.decision_type, "decision_type")),
+            left(required(lines.left_child, "left_child")), right(required(lines.right_child, "right_child"));
         const CategorySets sets(lines);
         std::optional<Scanner> count;
         if (lines.internal_count && !lines.internal_count->empty()) count.emplace(*lines.internal_count);
@@ -198,7 +199,7 @@ private:
             const index to_left = child(left), to_right = child(right);
             if (column < 0 || column >= index(has_kind_.size())) fail("no such column");
             if (kind & kCategorical) {
-                trees.split_by_set(at, column, false, to_left, to_right);  // what is missing is no category
+                trees.split_by_set(at, column, false, to_left, to_right);  // missing values go right
                 sets.append(most, trees);
             } else trees.split(at, column, most, goes_left_if_missing(kind, column, most), to_left, to_right);
             trees.weight[at] = count ? count->number<double>() : 1.0;
@@ -208,7 +209,7 @@ private:
     bool goes_left_if_missing(int type, index column, double threshold) {
         const int kind = type >> kMissingShift & kMissingMask;
         if (kind > int(Missing::nan)) fail("an unknown kind of missing values");
-        // Where nothing is missing NaN is 0 to all, and so it is where zeros are missing.
+        // A column may combine Missing::none with one of the others, since NaN then counts as 0 or is missing as 0 is.
         has_kind_[column] |= std::uint8_t(1 << kind);
         if (has_kind_[column] >> int(Missing::zero) & has_kind_[column] >> int(Missing::nan) & 1)
             throw Error("Column " + std::to_string(column) +
@@ -220,7 +221,7 @@ private:
 
     Scanner scanner_;
     LightgbmModel model_;
-    std::vector<std::uint8_t> has_kind_;  // by column, a bit a kind of missing values
+    std::vector<std::uint8_t> has_kind_;  // by column, one bit for each kind of missing values
 };
 
 }  // namespace

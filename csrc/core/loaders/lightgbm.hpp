@@ -1,4 +1,4 @@
-// The trees of LightGBM, from the text that `Booster.save_model` writes.
+// Reader of LightGBM models in the text format of `Booster.save_model`.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 namespace fasthdmr {
 
 struct LightgbmModel {
-    // The lines in front of the trees: names, and what stands behind '='.
+    // The lines before the trees: names and values.
     std::vector<std::pair<std::string, std::string>> header;
     ReadTrees trees;
-    // By column: whether values near zero are missing ones, which then all splits on the column agree about.
+    // By column: whether values near zero are treated as missing, by all splits on the column.
     std::vector<std::uint8_t> zero_is_missing;
 };
 
-// Splits ask for x <= threshold, in float64, or for the category that x is after truncation.
+// A row goes left if x <= threshold, in float64, or if x, truncated, is one of the categories of the split.
 LightgbmModel read_lightgbm(std::string_view text);
 
 }  // namespace fasthdmr

@@ -7,7 +7,7 @@ namespace fasthdmr {
 
 namespace {
 
-// The object with the trees: dart has a gbtree within; linear boosters have none.
+// The object that contains the trees. The booster dart contains a gbtree; linear boosters have no trees.
 const Value* gbtree_of(const Value& root) {
     const Value& booster = root.at("learner").at("gradient_booster");
     const Value* inner = booster.find("gbtree");

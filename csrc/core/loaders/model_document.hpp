@@ -1,4 +1,4 @@
-// The documents that libraries write, told apart by what is in them.
+// Reads the trees of a JSON or UBJSON document. The library that wrote it is recognised by its fields.
 #pragma once
 
 #include "loaders/document.hpp"
@@ -8,7 +8,7 @@ namespace fasthdmr {
 
 enum class Library { xgboost, catboost };
 
-// An error for any other document.
+// Throws an error for any other document.
 Library library_of(const Value& root);
 ReadTrees read_trees(const Value& root);
 

@@ -1,4 +1,4 @@
-// What a reader leaves: the arrays of `TreeArrays`, as far as the trees alone determine them.
+// The result of a reader: those arrays of `TreeArrays` that the trees alone determine.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 namespace fasthdmr {
 
 struct ReadTrees {
-    index width = 1;  // leaf values of a node
+    index width = 1;  // number of values of a leaf
     std::vector<std::int64_t> tree_offsets{0}, left, right, feature;
     std::vector<double> threshold, value, weight;
     std::vector<std::uint8_t> missing_left;
-    // Sets of values, each a union of closed intervals; and by node the number of the set that goes left, or -1.
+    // By node the number of the set of values that goes left, or -1. A set is a union of closed intervals.
     std::vector<std::int64_t> category_set, set_offsets{0};
     std::vector<double> intervals;
 
     index n_trees() const { return index(tree_offsets.size()) - 1; }
     index n_nodes() const { return index(left.size()); }
-    // Nodes of the tree that is being read.
+    // Nodes of the current tree.
     index size() const { return n_nodes() - tree_offsets.back(); }
 
-    // Appends a node: a leaf of weight 0 and value 0 as long as nothing else is written.
+    // Appends a leaf of weight 0 and value 0, and returns its number.
     index append() {
         left.push_back(-1);
         right.push_back(-1);
@@ -34,7 +34,7 @@ struct ReadTrees {
         value.resize(value.size() + width, 0.0);
         return n_nodes() - 1;
     }
-    // Makes a leaf a split; its children, counted within the tree, may be still to come.
+    // Turns a leaf into an inner node. Its children, numbered within the tree, may be appended later.
     void split(index node, std::int64_t feature_, double threshold_, bool missing_left_, index left_, index right_) {
         feature[node] = feature_;
         threshold[node] = threshold_;
@@ -42,7 +42,7 @@ struct ReadTrees {
         left[node] = left_;
         right[node] = right_;
     }
-    // Values in the intervals that are appended next go left, and all others right.
+    // The same, where values in the intervals that are appended next go left, and all others right.
     void split_by_set(index node, std::int64_t feature_, bool missing_left_, index left_, index right_) {
         split(node, feature_, 0.0, missing_left_, left_, right_);
         category_set[node] = index(set_offsets.size()) - 1;

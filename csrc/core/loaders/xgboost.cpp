@@ -23,15 +23,16 @@ index parameter(const Value& of, std::string_view key) {
     return value;
 }
 
+// The arrays of a tree that are read.
 class Fields {
 public:
     const Value &left, &right, &feature, &threshold, &default_left;
-    const Value *weight, *split_type;  // trees with vector leaves may have no weights: their nodes then weigh the same
-    // A leaf's values: one number in place of the threshold; several ones in a list of leaves or, before xgboost 3.1,
-    // of nodes.
+    const Value *weight, *split_type;  // `weight` is null if a tree with vector leaves has none: weights are then equal
+    // The value of a scalar leaf is stored as its threshold. The values of vector leaves are an array by leaf or,
+    // before xgboost 3.1, by node.
     const Value *leaf_weights, *node_weights;
     index width;
-    std::vector<index> segment_of;  // by node, its number among those that split by categories, or -1
+    std::vector<index> segment_of;  // by node, its number among the nodes that split by categories, or -1
 
     Fields(const Value& tree, index nodes, index width_)
         : left(tree.array("left_children", nodes)),
@@ -56,8 +57,8 @@ public:
         }
     }
 
-    // Categories go right, and all other numbers left: the children change places. Numbers are truncated; those below 0
-    // are no categories.
+    // In xgboost the categories of a split go right, and all other numbers left. In ReadTrees a set goes left, so the
+    // children are exchanged. Numbers are truncated to categories; negative numbers are not categories.
     void split_by_categories(const Value& tree, index node, index at, index left, index right, ReadTrees& trees) const {
         const index k = segment_of.empty() ? -1 : segment_of[node];
         if (k < 0) throw Error("The model's export is damaged: a node without its categories.");
@@ -72,7 +73,7 @@ public:
         }
     }
 
-    // All of its numbers are float32; JSON has them in decimals.
+    // Rounded to float32, because JSON has decimal numbers and xgboost computes in float32.
     double leaf(index node, index k) const { return double(float(number_of_leaf(node, k))); }
 
 private:
@@ -86,17 +87,18 @@ private:
     }
 };
 
-// In the order of the nodes, without those that pruning has cut off.
+// Appends the nodes that can be reached from the root, breadth first. Pruned nodes remain in the arrays, but cannot be
+// reached.
 void append_tree(const Value& tree, index nodes, index width, ReadTrees& trees) {
     const Fields fields(tree, nodes, width);
-    std::vector<index> place(nodes, -1), order{0};
-    place[0] = 0;
+    std::vector<index> number(nodes, -1), order{0};
+    number[0] = 0;
     const auto visit = [&](std::int64_t child) {
-        if (child < 1 || child >= nodes || place[child] >= 0)
+        if (child < 1 || child >= nodes || number[child] >= 0)
             throw Error("The model's export is damaged: tree " + std::to_string(trees.n_trees()) + " is no tree.");
-        place[child] = index(order.size());
+        number[child] = index(order.size());
         order.push_back(child);
-        return place[child];
+        return number[child];
     };
     for (index k = 0; k < index(order.size()); ++k) {
         const index node = order[k], at = trees.append();

@@ -1,4 +1,4 @@
-// The trees of xgboost, from the document that `Booster.save_raw` writes.
+// Reader of xgboost models in the JSON or UBJSON format of `Booster.save_raw`.
 #pragma once
 
 #include "loaders/document.hpp"
@@ -6,8 +6,9 @@
 
 namespace fasthdmr {
 
-// Of the object that holds the array "trees". Thresholds are such that values up to them go left: xgboost asks for
-// x < t, in float32. Intervals of categories are in float32 too.
+// `model` is the object that contains the array "trees". In xgboost a row goes left if x < t, in float32. The
+// thresholds that are returned are the next smaller float32, so that a row goes left if x <= threshold. Ends of the
+// intervals of categories are float32 as well.
 ReadTrees read_xgboost_trees(const Value& model);
 
 }  // namespace fasthdmr
