@@ -1,5 +1,5 @@
-// A libFuzzer target: valid and damaged forests are made from bytes. Valid ones are evaluated in every way and compared
-// with a slow traversal.
+// A libFuzzer target: generates valid and damaged forests from bytes. Valid ones are evaluated by all algorithms and
+// compared with a slow traversal.
 #include <cstdio>
 #include <cstdlib>
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-void demand(bool holds, const char* what) {
+void require(bool holds, const char* what) {
     if (holds) return;
     std::fprintf(stderr, "does not hold: %s\n", what);
     std::abort();
@@ -31,8 +31,8 @@ std::vector<double> pool_of(Bytes& bytes) {
     return pool;
 }
 
-// Deep and shallow trees. Some forests are large enough for lookup tables, some have more thresholds than 16 bits
-// number.
+// Deep and shallow trees. Some forests are large enough for lookup tables, and some have more thresholds than 16 bits
+// can number.
 Trees grow(Bytes& bytes, const std::vector<double>& pool) {
     const index features = 1 + bytes.below(5), outputs = 1 + bytes.below(3), width = bytes.happens(0.3) ? outputs : 1;
     Trees trees(features, outputs, width);
@@ -81,7 +81,7 @@ void damage(Bytes& bytes, Trees& trees) {
 Matrix rows_of(Bytes& bytes, const std::vector<double>& pool, index columns) {
     Matrix x(bytes.below(2) ? bytes.below(70) : bytes.below(3) * kBlockRows + bytes.below(3), columns);
     const double missing = bytes.happens(0.5) ? 0.1 : 0.0;
-    std::vector<double> some;  // one byte a value would not last for many rows
+    std::vector<double> some;  // repeated, because there are not enough bytes for all values
     for (int k = 0; k < 97; ++k) {
         const double v = bytes.one_of(pool);
         some.push_back(bytes.happens(missing) ? kNan : bytes.happens(0.3) ? std::nextafter(float(v), 9.0f) : v);
@@ -100,11 +100,11 @@ bool close(const std::vector<double>& a, const std::vector<double>& b, double sc
 template <class Kind>
 std::vector<double> every_way(const std::shared_ptr<const Forest>& forest, const Matrix& x, double scale) {
     const std::vector<double> one = evaluated(Kind(forest, 1), x.table(), 1);
-    demand(harness::same_bits(one, evaluated(Kind(forest, 3), x.table(), 3)), "the same bits on three threads");
-    demand(close(one, evaluated(Kind(forest, 1, 0), x.table(), 1), scale), "tables are as good as a walk");
+    require(harness::same_bits(one, evaluated(Kind(forest, 3), x.table(), 3)), "the same bits on three threads");
+    require(close(one, evaluated(Kind(forest, 1, 0), x.table(), 1), scale), "tables agree with the traversal");
     const Kind tight(forest, 1, 1000);
-    demand(tight.table_bytes() <= 1000, "tables keep to their memory");
-    demand(close(one, evaluated(tight, x.table(), 1), scale), "some tables are as good as a walk");
+    require(tight.table_bytes() <= 1000, "tables respect the memory budget");
+    require(close(one, evaluated(tight, x.table(), 1), scale), "some tables agree with the traversal");
     return one;
 }
 
@@ -124,7 +124,7 @@ void check_columns(const Trees& trees, const std::shared_ptr<const Forest>& fore
             std::vector<double> total(x.rows);
             evaluate(columns, x.table(), sum, total.data(), 2);
             const auto begin = desired.begin() + output * x.rows;
-            demand(close(total, {begin, begin + x.rows}, scale), "columns sum to the model");
+            require(close(total, {begin, begin + x.rows}, scale), "columns sum to the model");
         }
 }
 
@@ -136,10 +136,10 @@ void check(const Trees& trees, const std::shared_ptr<const Forest>& forest, cons
     for (index output = 0; output < trees.n_outputs; ++output)
         for (index i = 0; i < x.rows; ++i) {
             double sum = trees.offset[output];
-            for (index t = 0; t < trees.n_trees(); ++t) sum += trees.walk(t, x, i, output);
+            for (index t = 0; t < trees.n_trees(); ++t) sum += trees.value_at(t, x, i, output);
             desired.push_back(sum);
         }
-    demand(close(every_way<Prediction>(forest, x, scale), desired, scale), "the prediction is the walk's");
+    require(close(every_way<Prediction>(forest, x, scale), desired, scale), "the prediction agrees with the traversal");
     every_way<TreeFeatures>(forest, x, scale);
     every_way<NodeFeatures>(forest, x, scale);
     check_columns(trees, forest, x, desired, scale);
@@ -162,7 +162,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
         forest = std::make_shared<const Forest>(trees.arrays());
     } catch (const Error&) {
-        demand(is_damaged, "a right forest is accepted");
+        require(is_damaged, "a valid forest is accepted");
         return 0;
     }
     check(trees, forest, x);

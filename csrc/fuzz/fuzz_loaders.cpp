@@ -1,5 +1,5 @@
-// A libFuzzer target: exports of other libraries with changed bytes, and arbitrary bytes, are read and made into
-// forests. The only permitted failure is an Error.
+// A libFuzzer target: reads exports of other libraries with changed bytes, and arbitrary bytes, and constructs forests
+// from them. The only permitted failure is an Error.
 #include <string>
 
 #include "bytes.hpp"
@@ -30,12 +30,12 @@ std::string damaged(Bytes& bytes) {
                                         &lightgbm_text};
     std::string text = exports[bytes.below(5)]();
     for (index changes = bytes.below(6); changes > 0; --changes) {
-        const auto place = std::size_t(bytes.below(index(text.size())));
+        const auto at = std::size_t(bytes.below(index(text.size())));
         const index kind = bytes.below(4);
-        if (kind == 0) text.erase(place, std::size_t(1 + bytes.below(20)));
-        else if (kind == 1) text.insert(place, 1, char(bytes.below(256)));
-        else if (kind == 2) text[place] = "0123456789-[]{},\"$#lLdi"[bytes.below(23)];
-        else text[place] = char(bytes.below(256));
+        if (kind == 0) text.erase(at, std::size_t(1 + bytes.below(20)));
+        else if (kind == 1) text.insert(at, 1, char(bytes.below(256)));
+        else if (kind == 2) text[at] = "0123456789-[]{},\"$#lLdi"[bytes.below(23)];
+        else text[at] = char(bytes.below(256));
         if (text.empty()) break;
     }
     return text;

@@ -8,7 +8,7 @@
 
 namespace fasthdmr {
 
-// For evaluators that do not outlive the forest.
+// A pointer that does not own the forest, which must outlive it.
 inline std::shared_ptr<const Forest> borrow(const Forest& forest) { return {std::shared_ptr<const Forest>(), &forest}; }
 
 inline std::vector<TreePart> parts(const std::vector<std::shared_ptr<const Forest>>& forests, index output,

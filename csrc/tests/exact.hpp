@@ -12,7 +12,7 @@ namespace fasthdmr {
 using Long = long double;
 constexpr double kEps = 0x1p-52;
 
-// Each odd column is the one before it plus `near` times random numbers: the condition number is about 1 / near.
+// Columns 1, 3, 5, ... are their predecessor plus `near` times random numbers. The condition number is about 1 / near.
 inline Matrix nearly_dependent(index rows, index columns, double near, std::uint64_t seed) {
     Random random(seed);
     Matrix x(rows, columns);
@@ -43,7 +43,7 @@ inline std::vector<Long> exact_triangle(const Matrix& x) {
     return r;
 }
 
-// a R^-1
+// A R^-1, column-major.
 inline std::vector<Long> over(std::vector<Long> a, const std::vector<Long>& r, index n) {
     for (index j = 0; j < n; ++j)
         for (index i = 0; i < n; ++i) {
@@ -65,7 +65,7 @@ struct Exact {
 
     explicit Exact(const Matrix& x) : n(x.columns), r(exact_triangle(x)) {}
 
-    // In the Frobenius norm, columns scaled to unit norm.
+    // The condition number of the columns scaled to unit norm, in the Frobenius norm.
     double condition() const {
         std::vector<Long> unit = r, identity(n * n, 0.0L);
         for (index j = 0; j < n; ++j) {
@@ -76,7 +76,7 @@ struct Exact {
         }
         return size(unit) * size(over(identity, unit, n));
     }
-    // Of R times the inverse of the exact R factor. Errors of components are of this size.
+    // The norm of (R - R*) R*^-1, R* the exact factor. The relative errors of component functions are of this size.
     double error(const Triangle& triangle) const {
         std::vector<Long> difference(triangle.data(), triangle.data() + n * n);
         for (index k = 0; k < n * n; ++k) difference[k] -= r[k];

@@ -1,4 +1,4 @@
-// A test harness: TEST registers a function, a failed CHECK is reported and the test goes on.
+// A test harness: TEST registers a function. A failed CHECK is reported, and the test continues.
 #pragma once
 
 #include <cmath>
@@ -31,7 +31,7 @@ struct Registration {
 };
 
 inline void fail(const char* file, int line, const std::string& what) {
-    constexpr int enough = 10;  // a check in a loop tells no more after that
+    constexpr int enough = 10;  // further failures, such as those of a check in a loop, are not printed
     if (++failures() <= enough) std::printf("%s:%d: %s\n", file, line, what.c_str());
 }
 

@@ -36,7 +36,7 @@ struct StoredTable {
     Table table;
 };
 
-// Strides in bytes. With a negative stride the data begin at the other end.
+// Strides are in bytes. With a negative stride the first element is at the end of the memory.
 template <class T>
 StoredTable store(const Matrix& x, index row_stride, index column_stride) {
     const index down = std::max<index>(x.rows - 1, 0) * row_stride,

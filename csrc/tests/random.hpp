@@ -1,4 +1,4 @@
-// Random numbers that are the same on every platform (the standard's distributions are not).
+// Random numbers that are the same on every platform. The distributions of the standard library are not.
 #pragma once
 
 #include <cstdint>

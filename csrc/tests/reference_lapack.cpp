@@ -11,7 +11,7 @@ namespace {
 
 using Vector = std::vector<double>;
 
-// Sums in higher precision: rounding that LAPACK's blocking avoids must not show up in the tests.
+// Sums are in higher precision, so that tests do not see rounding errors that LAPACK's blocking would avoid.
 double dot(const double* x, const double* y, int n) {
     long double sum = 0.0L;
     for (int i = 0; i < n; ++i) sum += static_cast<long double>(x[i]) * y[i];
@@ -20,8 +20,7 @@ double dot(const double* x, const double* y, int n) {
 
 double norm(const double* x, int n) { return std::sqrt(dot(x, x, n)); }
 
-// H = I - 2 v v' with v of length 1, or of length 0 where nothing is to be done: maps x to a multiple of the first
-// axis.
+// Householder reflection H = I - 2 v v' that maps x to a multiple of the first unit vector; v = 0 if x is one already.
 Vector reflector(Vector x) {
     if (x.empty() || norm(x.data() + 1, int(x.size()) - 1) == 0.0) return Vector(x.size(), 0.0);
     x[0] += std::copysign(norm(x.data(), int(x.size())), x[0]);
@@ -35,8 +34,8 @@ void reflect(const Vector& v, double* x) {
     for (std::size_t i = 0; i < v.size(); ++i) x[i] -= 2.0 * product * v[i];
 }
 
-// R of the triangle A over the block B, whose last l rows are upper trapezoidal; what lies below is not looked at.
-// The reflectors, B and T on exit in LAPACK, are of no use to the core.
+// R of the triangle A on top of the block B, whose last l rows are upper trapezoidal; entries below are not read. The
+// Householder vectors, which LAPACK returns in B and T, are not returned, because the core does not use them.
 void dtpqrt(int* m, int* n, int* l, int*, double* a, int* lda, double* b, int* ldb, double*, int*, double*, int* info) {
     for (int j = 0; j < *n; ++j) {
         const int height = *m - *l + std::min(*l, j + 1);
@@ -56,8 +55,8 @@ void dtpqrt(int* m, int* n, int* l, int*, double* a, int* lda, double* b, int* l
     *info = 0;
 }
 
-// One step of pivoted QR, where LAPACK takes up to nb of them: the rows before `offset` are factored, the column that
-// has most left comes first and is reflected on the axis, and so is all behind it.
+// One step of QR with column pivoting; LAPACK does up to nb of them. Rows before `offset` are factored already. The
+// column of largest residual norm becomes the first, and its reflection is applied to all columns.
 void dlaqps(int* m, int* n, int* offset, int*, int* kb, double* a, int* lda, int* pivots, double* tau, double*, double*,
             double*, double*, int*) {
     const int begin = *offset, height = *m - begin;
@@ -90,7 +89,7 @@ void dpotrf(char*, int* n, double* a, int* lda, int* info) {
         }
 }
 
-// L z = b, then L' x = z, in place of b.
+// Replaces b by the solution x of L L' x = b.
 void solve(int n, const double* a, int lda, double* x) {
     for (int i = 0; i < n; ++i) {
         long double sum = x[i];
@@ -104,7 +103,7 @@ void solve(int n, const double* a, int lda, double* x) {
     }
 }
 
-// Column by column of the inverse, where LAPACK estimates.
+// Computes the inverse column by column; LAPACK estimates its norm.
 void dpocon(char*, int* n, double* a, int* lda, double* anorm, double* rcond, double*, int*, int* info) {
     double largest = 0.0;
     for (int j = 0; j < *n; ++j) {
@@ -119,26 +118,27 @@ void dpocon(char*, int* n, double* a, int* lda, double* anorm, double* rcond, do
     *info = 0;
 }
 
-// The lower triangle of C, with A'A added: the one case that the core needs.
+// C <- A'A + C, lower triangle.
 void dsyrk(char*, char*, int* n, int* k, double*, double* a, int* lda, double*, double* c, int* ldc) {
     for (int j = 0; j < *n; ++j)
         for (int i = j; i < *n; ++i) c[j * *ldc + i] += dot(a + i * *lda, a + j * *lda, *k);
 }
 
-// C <- alpha A B + C, with A or B turned, or none of them: the cases that the core needs, as below.
-void dgemm(char* turned_a, char* turned, int* m, int* n, int* k, double* alpha, double* a, int* lda, double* b,
-           int* ldb, double*, double* c, int* ldc) {
+// C <- alpha op(A) op(B) + C, where op is the identity or the transpose.
+void dgemm(char* transposed_a, char* transposed_b, int* m, int* n, int* k, double* alpha, double* a, int* lda,
+           double* b, int* ldb, double*, double* c, int* ldc) {
     for (int j = 0; j < *n; ++j)
         for (int i = 0; i < *m; ++i) {
             long double sum = c[j * *ldc + i];
             for (int l = 0; l < *k; ++l)
-                sum += static_cast<long double>(*alpha) * a[*turned_a == 'N' ? l * *lda + i : i * *lda + l] *
-                       b[*turned == 'N' ? j * *ldb + l : l * *ldb + j];
+                sum += static_cast<long double>(*alpha) * a[*transposed_a == 'N' ? l * *lda + i : i * *lda + l] *
+                       b[*transposed_b == 'N' ? j * *ldb + l : l * *ldb + j];
             c[j * *ldc + i] = double(sum);
         }
 }
 
-// B <- the solution of A X = B or A' X = B, A a lower or an upper triangle; or of X A' = B, A a lower one
+// Replaces B by the solution X of A X = B or A' X = B with a lower or upper triangle A, or of X A' = B with a lower
+// one.
 void dtrsm(char* side, char* uplo, char* transposed, char*, int* m, int* n, double*, double* a, int* lda, double* b,
            int* ldb) {
     if (*side == 'R') {
@@ -172,8 +172,8 @@ void rotate(double* x, double* y, int n, int step, double c, double s) {
     }
 }
 
-// Jacobi: rotations of two axes at a time until nothing but rounding is left beside the diagonal of a. V, stored like
-// a, gathers them. Returns whether that was reached.
+// Jacobi's method: rotations of two coordinates, until the off-diagonal entries of A are rounding errors. V, stored as
+// A is, accumulates the rotations. Returns whether it converged.
 bool diagonalise(Vector& a, Vector& v, int n) {
     constexpr int sweeps = 50;
     const double negligible = 1e-17 * norm(a.data(), n * n);

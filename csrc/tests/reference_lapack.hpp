@@ -1,4 +1,4 @@
-// Slow, readable stand-ins for the LAPACK routines that the core calls: only what the core relies on.
+// Slow, readable replacements of the LAPACK routines that the core calls, for the cases that the core needs.
 #pragma once
 
 #include "linalg/lapack.hpp"

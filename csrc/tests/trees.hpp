@@ -12,7 +12,7 @@
 
 namespace fasthdmr {
 
-// Entries that must be ignored (the test of a leaf, the value of an inner node) hold invalid numbers.
+// Entries that a forest must ignore (the split of a leaf, the value of an inner node) are invalid numbers.
 struct TreeNode {
     std::int64_t left = -1, right = -1, feature = -2;
     double threshold = std::numeric_limits<double>::quiet_NaN();
@@ -38,8 +38,8 @@ struct Trees {
     std::vector<std::int64_t> tree_offsets{0}, left, right, feature, tree_output;
     std::vector<double> threshold, value;
     std::vector<std::uint8_t> missing_left;
-    // Splits by sets of values: by node the number of a set of the comparison, or -1. Without them x is compared in
-    // float32, with them in float64.
+    // Splits by sets of values: by node the number of a set of the comparison, or -1. If it is empty, x is compared in
+    // float32, otherwise in float64.
     std::vector<std::int64_t> set;
     std::shared_ptr<const Comparison> comparison;
 
@@ -62,7 +62,7 @@ struct Trees {
         return *this;
     }
 
-    // Turns some of the splits on the first features into splits by sets of which these numbers are the cuts.
+    // Turns some of the splits on the first features into splits by sets, with cuts from the pool.
     template <class Source>
     void split_by_sets(Source& random, const std::vector<double>& pool, double share = 0.6) {
         std::vector<std::vector<double>> cuts;
@@ -114,9 +114,8 @@ struct Trees {
         return std::count_if(cuts.begin(), cuts.end(), [&](double cut) { return cut < x; }) % 2 == 1;
     }
 
-    // What tree t adds to an output at row i: x is cast to float32 and goes left if x <= threshold in double; or in
-    // float64, left if it is in the set.
-    double walk(index t, const Matrix& x, index i, index output) const {
+    // The value that tree t adds to an output at row i, by traversal of the arrays.
+    double value_at(index t, const Matrix& x, index i, index output) const {
         const index root = tree_offsets[t];
         if (width == 1 && tree_output[t] != output) return 0.0;
         index m = root;
@@ -137,7 +136,7 @@ struct Trees {
     }
 };
 
-// Numbers that float32 rounds, and their neighbours in float32 and float64.
+// Numbers at which rounding to float32 matters, and their neighbours in float32 and float64.
 inline std::vector<double> awkward_values() {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     constexpr float float_infinity = std::numeric_limits<float>::infinity();
@@ -153,7 +152,7 @@ inline std::vector<double> awkward_values() {
     return values;
 }
 
-// A tree of exactly this depth. Its nodes follow the root in random order.
+// Random trees of a given depth. The nodes after the root are in random order.
 template <class Source = Random>
 class TreeGrower {
 public:

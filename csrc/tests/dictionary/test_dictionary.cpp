@@ -12,7 +12,7 @@ namespace {
 
 std::shared_ptr<const Forest> share(const Trees& trees) { return std::make_shared<const Forest>(trees.arrays()); }
 
-// Two members: depths 0 to 2, and 0 to 5, three variables, two outputs.
+// Two forests of three variables and two outputs, with depths 0 to 2 and 0 to 5.
 struct Members {
     Trees first{3, 2, 1}, second{3, 2, 2};
     Matrix x{kBlockRows + 76, 3};
@@ -34,7 +34,7 @@ struct Members {
         const Trees& trees = column.member == 0 ? first : second;
         double sum = 0.0;
         for (index t = 0; t < trees.n_trees(); ++t)
-            if (trees.variables(t) == u) sum += trees.walk(t, x, i, output);
+            if (trees.variables(t) == u) sum += trees.value_at(t, x, i, output);
         return sum;
     }
 };
@@ -77,7 +77,7 @@ TEST(tree_columns_sum_to_the_model) {
     const Members members(21);
     const index output = 1, rows = members.x.rows;
     const TreeColumns trees = members.columns(output);
-    Components all;  // one component a member
+    Components all;  // one component for each member
     for (index member = 0; member < 2; ++member) {
         all.column.push_back(0);
         all.weight.push_back(trees.constants()[member]);
@@ -103,7 +103,7 @@ TEST(tree_columns_sum_to_the_model) {
     }
 }
 
-TEST(evaluate_needs_only_the_columns_in_use) {
+TEST(evaluate_computes_only_the_columns_in_use) {
     const Members members(23);
     const TreeColumns trees = members.columns(0);
     const index last = index(trees.columns().size());
@@ -150,7 +150,7 @@ TEST(array_dictionary_copies_columns) {
         for (index r = 0; r < 4; ++r) CHECK(out[j * 4 + r] == x(1 + 9 * r, j));
 }
 
-TEST(dictionaries_reject_what_does_not_fit) {
+TEST(dictionaries_reject_wrong_shapes) {
     const Matrix x(4, 3);
     CHECK_THROWS(Error, "every column needs a subspace", ArrayDictionary(x.table(), {{0}}, {0, 0}));
     const auto three = share(Trees(3, 1, 1)), two = share(Trees(2, 1, 1)), outputs = share(Trees(3, 2, 1));

@@ -20,7 +20,7 @@ Matrix random_rows(Random& random, index rows, index columns, double missing) {
     return x;
 }
 
-// Trees as arrays, and a weight of every node; those of some nodes have no mean.
+// Trees as arrays, with a weight for every node. The weights of some nodes define no mean.
 struct Weighted {
     Trees trees;
     std::vector<double> weight;
@@ -53,7 +53,7 @@ struct Weighted {
 
 using Columns = std::map<std::pair<std::size_t, Subspace>, std::vector<double>>;  // in the order of the subspaces
 
-// Every term added where the definition says, walking through the original arrays.
+// The columns by their definition: every node difference is added to the column of its path's variables.
 Columns slow_columns(const Weighted& model, const Matrix& x, index output) {
     const Trees& trees = model.trees;
     Columns columns;
@@ -173,7 +173,7 @@ TEST(node_features_do_not_depend_on_threads) {
     }
 }
 
-// Not even a missing value in another row of the block, which sends all of its rows the slow way.
+// The result of a row must not change either if another row of its block has a missing value, which selects other code.
 TEST(node_features_of_a_row_do_not_depend_on_other_rows) {
     Random random(34);
     const Forest forest = Weighted(random, 1, 1, mixed_depths(60)).forest();
@@ -233,7 +233,7 @@ TEST(node_features_of_no_trees_are_none) {
     CHECK(fast_columns(trees.forest(), Matrix(2, 2).table(), 1) == (std::vector<double>{1.5, 1.5}));
 }
 
-// One column a member and subspace; the roots belong to the constants.
+// One column for each member and subspace; the values of roots are part of the constants.
 TEST(tree_columns_by_node_match_the_definition) {
     Random random(36);
     const std::vector<Weighted> models = {Weighted(random, 2, 1, mixed_depths(30)),
@@ -262,7 +262,7 @@ TEST(tree_columns_by_node_match_the_definition) {
     }
     CHECK_CLOSE(actual, desired, 1e-13);
 
-    // A few of the columns alone, of small and large subspaces.
+    // Only a few of the columns, of small and large subspaces.
     for (const index j : {index(0), index(columns / 2), index(columns) - 1}) {
         std::vector<double> alone(300);
         evaluate(trees, x.table(), {{0, 1}, {j + 1}, {1.0}}, alone.data(), 1);

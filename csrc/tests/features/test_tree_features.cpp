@@ -21,7 +21,7 @@ Matrix random_rows(Random& random, index rows, index columns, double missing) {
     return x;
 }
 
-// Trees of depth 0 to 8 in mixed order; those of width 1 take turns on the outputs.
+// Trees of depth 0 to 8 in mixed order. Trees of width 1 are assigned to the outputs in turn.
 Trees random_trees(Random& random, index features, index outputs, index width, int count) {
     TreeGrower grower(random, features, width, awkward_values());
     Trees trees(features, outputs, width);
@@ -35,7 +35,7 @@ std::vector<double> slow_predict(const Trees& trees, const Matrix& x) {
     for (index output = 0; output < trees.n_outputs; ++output)
         for (index i = 0; i < x.rows; ++i) {
             double sum = trees.offset[output];
-            for (index t = 0; t < trees.n_trees(); ++t) sum += trees.walk(t, x, i, output);
+            for (index t = 0; t < trees.n_trees(); ++t) sum += trees.value_at(t, x, i, output);
             out.push_back(sum);
         }
     return out;
@@ -51,7 +51,7 @@ std::vector<double> slow_group_features(const Trees& trees, const Matrix& x) {
     for (const auto& [key, members] : groups)
         for (index i = 0; i < x.rows; ++i) {
             double sum = 0.0;
-            for (const index t : members) sum += trees.walk(t, x, i, std::get<0>(key));
+            for (const index t : members) sum += trees.value_at(t, x, i, std::get<0>(key));
             out.push_back(sum);
         }
     return out;
@@ -65,7 +65,7 @@ std::vector<double> fast_group_features(const Forest& forest, const Table& x, in
     return evaluated(TreeFeatures(borrow(forest), n_threads), x, n_threads);
 }
 
-void check_against_walk(const Trees& trees, const Matrix& x) {
+void check_against_traversal(const Trees& trees, const Matrix& x) {
     const Forest forest = trees.forest();
     CHECK_CLOSE(fast_predict(forest, x.table(), 2), slow_predict(trees, x), 1e-13);
     const std::vector<double> features = slow_group_features(trees, x);
@@ -75,16 +75,16 @@ void check_against_walk(const Trees& trees, const Matrix& x) {
 
 }  // namespace
 
-TEST(features_match_a_slow_walk) {
+TEST(features_match_a_slow_traversal) {
     Random random(4);
     for (const double missing : {0.0, 0.05}) {
         const Matrix x = random_rows(random, 600, 4, missing);
-        check_against_walk(random_trees(random, 4, 1, 1, 90), x);
-        check_against_walk(random_trees(random, 4, 3, 1, 90), x);
-        check_against_walk(random_trees(random, 4, 3, 3, 45), x);
+        check_against_traversal(random_trees(random, 4, 1, 1, 90), x);
+        check_against_traversal(random_trees(random, 4, 3, 1, 90), x);
+        check_against_traversal(random_trees(random, 4, 3, 3, 45), x);
         Trees by_sets = random_trees(random, 4, 3, 1, 90);
         by_sets.split_by_sets(random, awkward_values());
-        check_against_walk(by_sets, x);
+        check_against_traversal(by_sets, x);
     }
 }
 
@@ -96,7 +96,7 @@ TEST(features_of_every_depth_alone) {
         Trees trees(2, 1, 1);
         for (int t = 0; t < 12; ++t) trees.add(grower.grow(depth));
         for (index t = 0; t < 12; ++t) CHECK(trees.forest().depth(t) == depth);
-        check_against_walk(trees, x);
+        check_against_traversal(trees, x);
     }
 }
 
@@ -104,10 +104,10 @@ TEST(features_for_any_number_of_rows) {
     Random random(6);
     const Trees trees = random_trees(random, 3, 2, 1, 18);
     for (const index rows : {0, 1, 7, 8, 9, 127, 128, 129, 511, 512, 513, 1024, 1100})
-        check_against_walk(trees, random_rows(random, rows, 3, 0.0));
+        check_against_traversal(trees, random_rows(random, rows, 3, 0.0));
 }
 
-// Also the same bits: values that float32 cannot hold are cast like the others.
+// Results are bit-identical, also at values that float32 does not represent exactly.
 TEST(features_of_any_type_and_memory_order) {
     Random random(7);
     const Trees trees = random_trees(random, 3, 1, 1, 36);
@@ -155,7 +155,7 @@ TEST(features_of_a_row_do_not_depend_on_other_rows) {
     CHECK_SAME_BITS(after, before);
 }
 
-TEST(features_send_missing_values_where_told) {
+TEST(features_follow_the_direction_of_missing_values) {
     Trees trees(2, 1, 1);
     trees.add({split(0, 0.0, 1, 2, true), leaf({1}), leaf({2})})
         .add({split(0, 0.0, 1, 2, false), leaf({10}), leaf({20})});
@@ -167,7 +167,7 @@ TEST(features_send_missing_values_where_told) {
     CHECK(fast_predict(forest, x.table(), 1) == (std::vector<double>{21, 11, 22}));
 }
 
-// More thresholds than 16 bits can number: as stumps, and as one search tree whose leaves hold the rank.
+// More thresholds than 16 bits can number, once as stumps and once as one search tree whose leaf values are the ranks.
 TEST(features_with_65537_thresholds_on_a_variable) {
     constexpr std::int64_t count = 65537;
     const auto threshold = [](std::int64_t k) { return std::nextafter(float(k) / 65536.0f, -1.0f); };
@@ -199,7 +199,8 @@ TEST(features_with_65537_thresholds_on_a_variable) {
     CHECK(fast_predict(search.forest(), x.table(), 2) == rank);
 }
 
-// Many trees on few thresholds, where tables pay; any budget is kept, and what does not fit is walked.
+// Many trees on few thresholds, for which tables save time. Any memory budget is respected; trees without tables are
+// traversed.
 TEST(features_keep_to_the_memory_for_tables) {
     Random random(11);
     for (const int depth : {1, 2, 3}) {

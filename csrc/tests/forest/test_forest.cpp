@@ -30,7 +30,7 @@ void check_rounding(double t, float x) {
         CHECK((double(at) <= t) == (at <= rounded));
 }
 
-// What the arrays become after a change.
+// Constructs a forest from arrays that have been changed.
 template <class Change>
 void construct(const Change& change) {
     Trees trees(2, 1, 1);
@@ -87,7 +87,7 @@ TEST(forest_renumbers_breadth_first) {
     CHECK(forest.values(1)[2] == 1 && forest.values(1)[3] == 4 && forest.values(1)[4] == 2);
 }
 
-TEST(forest_knows_which_output_a_tree_adds_to) {
+TEST(forest_assigns_trees_to_outputs) {
     Trees single(1, 2, 1);
     single.add({leaf({1})}, 1).add({leaf({2})}, 0);
     const Forest narrow = single.forest();
@@ -101,7 +101,7 @@ TEST(forest_knows_which_output_a_tree_adds_to) {
     CHECK(wide.values(0)[wide.value_column(1)] == 2);
 }
 
-TEST(forest_knows_how_far_its_leaves_reach) {
+TEST(forest_reach_is_the_sum_of_largest_leaves) {
     Trees vector(2, 2, 2);
     vector.add({split(0, 0.5, 1, 2), leaf({-3, 1}), leaf({2, 0})}).add({leaf({0.5, -1e308})}).add({leaf({0, 1e308})});
     CHECK(vector.forest().reach() == (std::vector<double>{3.5, kInfinity}));
@@ -115,7 +115,7 @@ TEST(forest_may_be_empty) {
     CHECK(forest.n_trees() == 0 && forest.n_nodes() == 0);
 }
 
-TEST(forest_survives_a_long_chain) {
+TEST(forest_of_a_long_chain) {
     constexpr int length = 20000;
     Tree chain;
     for (int k = 0; k < length; ++k) {
@@ -126,7 +126,7 @@ TEST(forest_survives_a_long_chain) {
     CHECK(Trees(1, 1, 1).add(chain).forest().depth(0) == length);
 }
 
-TEST(forest_rejects_what_is_not_a_tree) {
+TEST(forest_rejects_graphs_that_are_not_trees) {
     construct([](Trees&) {});
     const auto rejects = [](const char* words, auto change) { CHECK_THROWS(Error, words, construct(change)); };
     // Node m of the second tree is at 1 + m.
@@ -135,7 +135,7 @@ TEST(forest_rejects_what_is_not_a_tree) {
     rejects("not a tree", [](Trees& t) {                                         // a cycle further down
         t.left[1 + 4] = 3, t.right[1 + 4] = 2, t.feature[1 + 4] = 0, t.threshold[1 + 4] = 0.0;
     });
-    rejects("tree 1, node 5: not a tree", [](Trees& t) { t.left[1] = 5; });  // a node of nowhere
+    rejects("tree 1, node 5: not a tree", [](Trees& t) { t.left[1] = 5; });  // a node that does not exist
     rejects("not a tree", [](Trees& t) { t.right[1] = -1; });                // one child only
     rejects("not a tree", [](Trees& t) { t.right[1] = -7; });
     rejects("not a tree", [](Trees& t) { t.right[1] = std::numeric_limits<std::int64_t>::min(); });
@@ -146,7 +146,7 @@ TEST(forest_rejects_what_is_not_a_tree) {
     rejects("tree 1, node 3: the threshold is NaN", [](Trees& t) { t.threshold[1 + 3] = std::nan(""); });
 }
 
-// As many visits as nodes, but one node twice and another never.
+// As many references as nodes, but one node is referred to twice and another never.
 TEST(forest_rejects_shared_children) {
     const auto rejects = [](auto change) { CHECK_THROWS(Error, "tree 1", construct(change)); };
     rejects([](Trees& t) { t.right[1] = 3; });      // both branches lead to the same split
@@ -154,7 +154,7 @@ TEST(forest_rejects_shared_children) {
     rejects([](Trees& t) { t.right[1 + 3] = 1; });  // a leaf of another level
 }
 
-TEST(forest_rejects_arrays_that_do_not_fit) {
+TEST(forest_rejects_wrong_arrays) {
     const auto rejects = [](const char* words, auto change) { CHECK_THROWS(Error, words, construct(change)); };
     rejects("tree offsets must span the nodes", [](Trees& t) { t.tree_offsets = {0, 1, 5}; });
     rejects("tree offsets must span the nodes", [](Trees& t) { t.tree_offsets = {1, 1, 6}; });

@@ -9,7 +9,7 @@ namespace fasthdmr {
 
 namespace {
 
-// Splits on these variables, one below the other.
+// A chain of splits on the given variables.
 Tree path(const std::vector<std::int64_t>& variables) {
     Tree tree;
     for (const std::int64_t v : variables) {
@@ -48,7 +48,7 @@ TEST(groups_belong_to_an_output) {
     CHECK(group_trees(Trees(2, 1, 1).forest(), 0).empty());
 }
 
-TEST(groups_hold_every_tree_once) {
+TEST(every_tree_is_in_one_group) {
     Random random(2);
     TreeGrower grower(random, 5, 3, awkward_values());
     Trees trees(5, 3, 3);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kTolerance = 1e-12;
 
-// Columns with their subspaces, and everything that follows from them.
+// Columns with their subspaces, and the quantities derived from them.
 struct Problem {
     Matrix b;  // without the constant
     std::vector<Subspace> subspaces;
@@ -43,7 +43,7 @@ struct Problem {
     }
 };
 
-// Values at the rows of one column of coefficients.
+// The values of a linear combination of the columns at all rows.
 std::vector<double> values(const Problem& problem, const double* coefficients) {
     std::vector<double> out(problem.b.rows, 0.0);
     for (index i = 0; i < problem.b.rows; ++i)
@@ -76,8 +76,9 @@ double largest(const std::vector<double>& x) {
     return size;
 }
 
-// The facts of spec 3 that hold for every problem. What is ill-conditioned is held to less, relative to f.
-void check_facts(const Problem& problem, const std::vector<double>& beta, double tolerance) {
+// The properties of every decomposition: components sum to f, are orthogonal to the columns of all proper subsets, and
+// have the stated variances and covariances. The tolerance is relative to f, and larger for ill-conditioned problems.
+void check_properties(const Problem& problem, const std::vector<double>& beta, double tolerance) {
     const Decomposition d = top_down(problem.measure(), beta.data(), 1);
     const std::vector<double> f = values(problem, beta.data());
     const auto components = component_values(problem, d);
@@ -129,7 +130,7 @@ void check_facts(const Problem& problem, const std::vector<double>& beta, double
     }
 }
 
-// Correlated variables, one or several columns a subspace.
+// Correlated variables, with one or several columns for each subspace.
 Problem polynomial(index rows, std::uint64_t seed) {
     Random random(seed);
     Matrix b(rows, 11);
@@ -151,13 +152,13 @@ std::vector<double> random_beta(const Problem& problem, std::uint64_t seed) {
 
 }  // namespace
 
-TEST(hierarchy_holds_its_facts) {
+TEST(hierarchy_has_its_defining_properties) {
     const Problem problem = polynomial(400, 40);
     CHECK(problem.measure().columns.rank() == 12);
-    for (std::uint64_t seed = 0; seed < 5; ++seed) check_facts(problem, random_beta(problem, seed), 1e-10);
+    for (std::uint64_t seed = 0; seed < 5; ++seed) check_properties(problem, random_beta(problem, seed), 1e-10);
 }
 
-// x y z on a grid: f_u = mean^(3 - |u|) times the product of (x_i - mean) (spec 8), variance mean^(6 - 2|u|) var^|u|.
+// x y z on a grid: f_u = mean^(3 - |u|) times the product of (x_i - mean), with variance mean^(6 - 2|u|) var^|u|.
 TEST(hierarchy_of_a_product_on_a_grid) {
     Matrix b(64, 7);
     for (index i = 0; i < 64; ++i) {
@@ -167,7 +168,7 @@ TEST(hierarchy_of_a_product_on_a_grid) {
     }
     const Problem problem(b, {{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}}, {0, 1, 2, 3, 4, 5, 6});
     const std::vector<double> beta = {0, 0, 0, 0, 0, 0, 0, 1};
-    check_facts(problem, beta, 1e-12);
+    check_properties(problem, beta, 1e-12);
     const Decomposition d = top_down(problem.measure(), beta.data(), 1);
     const double mean = 1.5, variance = 1.25;
     CHECK_CLOSE(d.constant, std::pow(mean, 3), 1e-13);
@@ -175,7 +176,7 @@ TEST(hierarchy_of_a_product_on_a_grid) {
     for (const Subspace& u : problem.subspaces)
         expected.push_back(std::pow(mean, 6 - 2 * double(u.size())) * std::pow(variance, double(u.size())));
     CHECK_CLOSE(d.variance, expected, 1e-13);
-    CHECK_CLOSE(d.covariance, expected, 1e-13);  // independent: nothing is shared
+    CHECK_CLOSE(d.covariance, expected, 1e-13);  // independent variables: Cov(f_u, f) = Var(f_u)
     const auto components = component_values(problem, d);
     for (index i = 0; i < 64; ++i) {
         const double x = b(i, 0) - mean, y = b(i, 1) - mean, z = b(i, 2) - mean;
@@ -212,8 +213,8 @@ TEST(hierarchy_with_duplicate_and_dependent_columns) {
     }
     const Problem problem(b, {{0}, {1}, {0, 1}, {0, 1, 2}}, {0, 0, 0, 1, 2, 2, 2, 3});
     CHECK(problem.measure().columns.rank() == 5);  // 1, x, y, x y, y^2
-    for (std::uint64_t seed = 0; seed < 3; ++seed) check_facts(problem, random_beta(problem, seed), 1e-10);
-    // The last group lies in the span of a lower one: nothing is left of it.
+    for (std::uint64_t seed = 0; seed < 3; ++seed) check_properties(problem, random_beta(problem, seed), 1e-10);
+    // The last group lies in the span of a lower one, so its component is zero.
     const Decomposition d = top_down(problem.measure(), random_beta(problem, 7).data(), 1);
     CHECK(d.variance[3] < 1e-25 && d.variance[2] > 1e-3);
 }
@@ -228,12 +229,12 @@ TEST(hierarchy_with_constant_columns) {
     const Problem problem(b, {{0}, {1}, {0, 1}}, {0, 0, 1, 2, 2});
     CHECK(problem.measure().columns.rank() == 3);
     const std::vector<double> beta = {1.0, 2.0, -1.0, 5.0, 0.5, 1e-6};
-    check_facts(problem, beta, 1e-12);
+    check_properties(problem, beta, 1e-12);
     CHECK(top_down(problem.measure(), beta.data(), 1).variance[1] == 0.0);
 }
 
-// Two equal variables: only the sum of their components is unique, and least norm shares equally.
-TEST(hierarchy_shares_equally_between_equal_variables) {
+// For two equal variables only the sum of their components is unique. In the minimum-norm solution they are equal.
+TEST(hierarchy_of_equal_variables_is_the_minimum_norm_solution) {
     Random random(44);
     Matrix b(100, 3);
     for (index i = 0; i < 100; ++i) {
@@ -242,7 +243,7 @@ TEST(hierarchy_shares_equally_between_equal_variables) {
     }
     const Problem problem(b, {{0}, {1}, {0, 1}}, {0, 1, 2});
     const std::vector<double> beta = {0.0, 0.0, 0.0, 1.0};
-    check_facts(problem, beta, 1e-12);
+    check_properties(problem, beta, 1e-12);
     const auto components = component_values(problem, top_down(problem.measure(), beta.data(), 1));
     CHECK_CLOSE(components[0], components[1], 1e-12);
     CHECK(largest(components[0]) > 0.1);
@@ -253,7 +254,7 @@ TEST(hierarchy_with_more_columns_than_rows) {
     for (const index rows : {2, 3, 6, 11}) {
         const Problem problem = polynomial(rows, 45);
         CHECK(problem.measure().columns.rank() == rows);
-        check_facts(problem, random_beta(problem, 2), 1e-9);
+        check_properties(problem, random_beta(problem, 2), 1e-9);
     }
 }
 
@@ -261,7 +262,7 @@ TEST(hierarchy_of_one_row_is_a_constant) {
     const Problem problem = polynomial(1, 46);
     const std::vector<double> beta = random_beta(problem, 3);
     CHECK(problem.measure().columns.rank() == 1);
-    check_facts(problem, beta, 1e-12);
+    check_properties(problem, beta, 1e-12);
     const Decomposition d = top_down(problem.measure(), beta.data(), 1);
     CHECK_CLOSE(d.constant, values(problem, beta.data())[0], 1e-13);
     CHECK(d.total < 1e-25);
@@ -270,7 +271,7 @@ TEST(hierarchy_of_one_row_is_a_constant) {
 TEST(hierarchy_of_the_constant_alone) {
     const Problem problem(Matrix(5, 0), {}, {});
     const std::vector<double> beta = {2.5};
-    check_facts(problem, beta, 1e-12);
+    check_properties(problem, beta, 1e-12);
     const Decomposition d = top_down(problem.measure(), beta.data(), 2);
     CHECK(d.constant == 2.5 && d.total == 0.0 && d.components.count() == 0);
     CHECK(problem.measure().columns.rank() == 1);
@@ -292,7 +293,7 @@ TEST(hierarchy_is_independent_of_the_scale_of_columns) {
     CHECK(other.measure().columns.rank() == 12);
 }
 
-TEST(measure_rejects_what_is_not_in_order) {
+TEST(measure_rejects_unsorted_subspaces) {
     const std::vector<double> r(9, 0.0);
     const auto make = [&](std::vector<Subspace> subspaces, const std::vector<index>& labels) {
         return make_measure(r.data(), 3, std::move(subspaces), labels, kTolerance);

@@ -13,14 +13,14 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-// Rows that often lie on thresholds, some values missing.
+// Rows whose values are often equal to thresholds, with some missing values.
 Matrix rows_near(Random& random, index rows, index features, const std::vector<double>& pool, double missing) {
     Matrix x(rows, features);
     for (double& v : x.values) v = random.happens(missing) ? nan : random.one_of(pool);
     return x;
 }
 
-// Its definition: all rows walk down all trees for every point of the grid.
+// Partial dependence by its definition: all rows are evaluated by all trees at every point of the grid.
 std::vector<double> by_brute_force(const Trees& trees, Matrix x, const std::vector<double>& weight,
                                    const std::vector<GridAxis>& axes, const std::vector<index>& grid) {
     std::vector<double> result;
@@ -34,7 +34,7 @@ std::vector<double> by_brute_force(const Trees& trees, Matrix x, const std::vect
             long double sum = 0.0L;
             for (index i = 0; i < x.rows; ++i)
                 for (index t = 0; t < trees.n_trees(); ++t)
-                    sum += (weight.empty() ? 1.0L : weight[i]) * trees.walk(t, x, i, output);
+                    sum += (weight.empty() ? 1.0L : weight[i]) * trees.value_at(t, x, i, output);
             result.push_back(double(trees.offset[output] + sum / total));
             for (std::size_t a = grid.size(); a-- > 0;) {
                 if (++place[a] < axes[grid[a]].values.size() || a == 0) break;
@@ -58,8 +58,8 @@ std::vector<GridAxis> make_axes(Random& random, index features, const std::vecto
 
 }  // namespace
 
-// At depths on both sides of where trees are coded; thresholds, grids and rows are numbers at which float32 and float64
-// disagree.
+// Trees with fewer and with more splits than are encoded. At thresholds, grid points and values of rows comparisons in
+// float32 and in float64 differ.
 TEST(partial_dependence_is_the_mean_over_rows) {
     Random random(21);
     const std::vector<double> pool = awkward_values();
@@ -86,7 +86,7 @@ TEST(partial_dependence_is_the_mean_over_rows) {
                 }
 }
 
-// More rows than a block, more grids than a pass.
+// More rows than in a block, and more grids than in a pass.
 TEST(partial_dependence_has_the_same_bits_on_any_number_of_threads) {
     Random random(22);
     const std::vector<double> pool{-1.0, -0.5, 0.0, 0.25, 1.0};
@@ -111,7 +111,7 @@ TEST(partial_dependence_has_the_same_bits_on_any_number_of_threads) {
     for (std::size_t g = 0; g < grids.size(); ++g) CHECK_SAME_BITS(light[g], one[g]);
 }
 
-// Batches of one tree, of some, and of all.
+// Batches of one tree, of some trees, and of all trees.
 TEST(partial_dependence_does_not_depend_on_the_batches_of_trees) {
     Random random(23);
     const std::vector<double> pool{-1.0, -0.5, 0.0, 0.25, 1.0};
@@ -129,7 +129,7 @@ TEST(partial_dependence_does_not_depend_on_the_batches_of_trees) {
     }
 }
 
-TEST(free_sets_are_the_subsets_of_what_is_asked_for) {
+TEST(free_sets_are_all_subsets) {
     const FreeSets free(5, {{1, 3}, {4}});
     CHECK(free.count() == 5);  // none, 1, 3, 13, 4
     const std::int32_t one = free.with(0, 1), both = free.with(one, 3);
@@ -144,7 +144,7 @@ TEST(free_sets_are_the_subsets_of_what_is_asked_for) {
     CHECK(subsets == desired);
 }
 
-TEST(partial_dependence_refuses_what_is_no_grid) {
+TEST(partial_dependence_rejects_invalid_grids) {
     Trees trees(2, 1, 1);
     trees.add({leaf({1.0})});
     const Forest forest = trees.forest();

@@ -15,7 +15,7 @@ extern const Kernels kernels_baseline;
 
 namespace {
 
-// Column-wise floats, `spare` of them behind every column.
+// Random columns, with leading dimension ld.
 std::vector<float> columns(Random& random, index features, index ld) {
     const std::vector<double> pool = awkward_values();
     std::vector<float> x(features * ld);
@@ -27,16 +27,17 @@ std::vector<double> start(index rows) { return std::vector<double>(rows + 4, 0.2
 
 }  // namespace
 
-TEST(kernels_follow_the_wish) {
-    const std::string name = kernels().name, wish = std::getenv("FASTHDMR_CPU") ? std::getenv("FASTHDMR_CPU") : "";
+TEST(kernels_follow_the_environment_variable) {
+    const std::string name = kernels().name;
+    const std::string requested = std::getenv("FASTHDMR_CPU") ? std::getenv("FASTHDMR_CPU") : "";
     CHECK(name == "baseline" || name == "avx2" || name == "avx512");
-    if (wish == "baseline") CHECK(name == "baseline");
+    if (requested == "baseline") CHECK(name == "baseline");
 #if defined(__x86_64__)
-    if (wish == "avx2" && FASTHDMR_CPU_SUPPORTS("avx2")) CHECK(name == "avx2");
+    if (requested == "avx2" && FASTHDMR_CPU_SUPPORTS("avx2")) CHECK(name == "avx2");
 #endif
 }
 
-// Same bits whatever the instruction set, and nothing written behind the rows.
+// Results are bit-identical for all instruction sets, and nothing is written beyond the rows.
 TEST(kernels_agree_with_the_baseline) {
     Random random(3);
     for (const index rows : {0, 1, 7, 8, 9, 15, 16, 17, 33, 127, 128, 129, 160}) {
@@ -49,7 +50,7 @@ TEST(kernels_agree_with_the_baseline) {
     }
 }
 
-TEST(leaves_are_those_of_a_walk_row_by_row) {
+TEST(leaves_are_those_of_a_traversal_row_by_row) {
     Random random(6);
     constexpr index features = 3, ld = 300;
     constexpr float nan = std::numeric_limits<float>::quiet_NaN();
@@ -73,7 +74,7 @@ TEST(leaves_are_those_of_a_walk_row_by_row) {
             }
 }
 
-// What is added to ranks of some variables, and what it is made of.
+// Random ranks, and nodes or paths that compare them.
 struct Coded {
     static constexpr index features = 3, ld = 192;
     Random random;
@@ -93,7 +94,7 @@ struct Coded {
         }
     }
 
-    // Each set has an order of its own for the codes, so each encodes for itself.
+    // The order of codes in a tile depends on the instruction set, so each set encodes the ranks itself.
     template <class Add>
     std::vector<double> sums(const Kernels& set, index rows, const Add& add) const {
         Buffer<std::int16_t> codes(features * ld);
@@ -103,7 +104,7 @@ struct Coded {
         return out;
     }
 
-    // The sums, which are those of the baseline, and nothing behind them.
+    // The sums. They must agree with the baseline, and nothing may be written beyond the rows.
     template <class Add>
     std::vector<double> checked(index rows, const Add& add) const {
         const std::vector<double> actual = sums(kernels(), rows, add);

@@ -38,7 +38,7 @@ TEST(cholesky_by_tiles_is_that_of_the_whole) {
     }
 }
 
-TEST(cholesky_refuses_what_is_not_positive_in_any_tile) {
+TEST(cholesky_rejects_indefinite_matrices_in_any_tile) {
     constexpr index n = 14;
     for (index k = 0; k < n; ++k) {
         Buffer<double> g = random_products(n, 120);
@@ -48,7 +48,7 @@ TEST(cholesky_refuses_what_is_not_positive_in_any_tile) {
     }
 }
 
-TEST(cholesky_solves_and_tells_the_condition) {
+TEST(cholesky_solves_and_estimates_the_condition) {
     constexpr index n = 14;
     const Buffer<double> g = random_products(n, 121);
     Buffer<double> factor = g;
@@ -68,7 +68,7 @@ TEST(cholesky_solves_and_tells_the_condition) {
         for (const double value : column) sum += std::abs(value);
         largest = std::max(largest, sum);
     }
-    const double found = inverse_norm(factor.data(), n);  // an estimate, never more
+    const double found = inverse_norm(factor.data(), n);  // an estimate, which is a lower bound
     CHECK(found > largest / 3 && found < largest * (1 + 1e-9));
     CHECK(inverse_norm(nullptr, 0) == 0.0);
 }

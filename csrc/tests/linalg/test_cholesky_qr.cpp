@@ -24,8 +24,7 @@ CholeskyQr products(Matrix x) {
     return result;
 }
 
-// An array that counts the rows that are asked for, which tells the ways that were tried. All are tried after a few
-// rows have told where columns lie.
+// An array that counts the rows that are read. The count shows which algorithms were tried.
 class Counting : public ArrayDictionary {
 public:
     explicit Counting(const Matrix& x) : ArrayDictionary(x.table(), {{0}}, std::vector<index>(x.columns, 0)) {}
@@ -39,11 +38,11 @@ public:
 index rows_read(const Matrix& x, const double* y = nullptr, int n_threads = 1) {
     const Counting dictionary(x);
     triangle(dictionary, {x.rows, nullptr, y}, n_threads);
-    constexpr index tellers = 32;
-    return dictionary.count - tellers;
+    constexpr index location_rows = 32;  // read first, for the location of the columns
+    return dictionary.count - location_rows;
 }
 
-// For few enough rows that they are not cut into ranges: bits tell.
+// Whether R is bit-identical to that of Householder QR. There must be so few rows that they form a single range.
 bool is_by_reflections(const Matrix& x) {
     Matrix all = with_ones(x);
     Triangle reflected(all.columns);
@@ -59,7 +58,8 @@ bool is_by_reflections(const Matrix& x) {
 
 }  // namespace
 
-// The error of reflections is a few eps times the condition; that of products up to the limit of the condition more.
+// The error of Householder QR is a few eps times the condition number. That of Cholesky QR is larger, and would exceed
+// the limit of accepted columns.
 TEST(triangle_error_grows_with_the_condition) {
     for (const double near : {0.3, 0.1, 1e-4, 1e-8, 1e-10}) {
         const Matrix x = nearly_dependent(300, 8, near, 70);
@@ -75,11 +75,11 @@ TEST(triangle_error_grows_with_the_condition) {
     }
 }
 
-TEST(products_merge_and_do_not_care_for_scale) {
+TEST(cholesky_qr_merges_and_is_independent_of_scale) {
     Matrix x = nearly_dependent(90, 5, 0.5, 71);
     CholeskyQr merged = products(x);
     merged.merge(CholeskyQr(5));
-    merged.merge(merged);  // every row twice: R times the root of 2
+    merged.merge(merged);  // every row twice: R is multiplied by sqrt(2)
     Triangle twice = *products(x).triangle();
     for (index j = 0; j < 5; ++j)
         for (index i = 0; i <= j; ++i) twice.at(i, j) *= std::sqrt(2.0);
@@ -91,7 +91,7 @@ TEST(products_merge_and_do_not_care_for_scale) {
     CHECK(Exact(x).error(*products(x).triangle()) < 100 * kEps);
 }
 
-TEST(products_refuse_what_they_cannot_tell) {
+TEST(cholesky_qr_rejects_ill_conditioned_columns) {
     const Matrix good = nearly_dependent(50, 4, 0.5, 72);
     CHECK(products(good).triangle().has_value());
     CHECK(products(Matrix(3, 0)).triangle()->columns() == 0);
@@ -110,7 +110,7 @@ TEST(products_refuse_what_they_cannot_tell) {
     CHECK(!products(nearly_dependent(3, 4, 0.5, 72)).triangle());  // fewer rows than columns
 }
 
-TEST(moments_choose_the_way_by_the_condition) {
+TEST(the_algorithm_is_chosen_by_the_condition) {
     const index rows = 2000, pilot = 2 * 5;
     const Matrix good = nearly_dependent(rows, 4, 0.5, 73), bad = nearly_dependent(rows, 4, 1e-6, 73);
     Matrix zero = good, periodic = good;
@@ -120,19 +120,19 @@ TEST(moments_choose_the_way_by_the_condition) {
         for (const Matrix* x : std::initializer_list<const Matrix*>{&good, &bad, &zero, &periodic})
             CHECK(rows_read(*x, nullptr, n_threads) == pilot + rows);  // the pilot rows are enough
     CHECK(!is_by_reflections(good) && !is_by_reflections(bad) && is_by_reflections(zero));
-    CHECK(!is_by_reflections(periodic));  // though one row in so many would always be the same
-    // Where the pilot would be a large part of the rows, Cholesky QR is tried at once; few rows are left to
-    // reflections.
+    CHECK(!is_by_reflections(periodic));  // with equally spaced pilot rows, column 2 would be constant
+    // If the pilot would be a large part of the rows, Cholesky QR is tried without it. With few rows, Householder QR is
+    // used at once.
     CHECK(rows_read(nearly_dependent(1030, 70, 0.5, 74)) == 1030);
     CHECK(rows_read(nearly_dependent(1030, 70, 1e-6, 74)) == 2 * 1030);
     CHECK(rows_read(nearly_dependent(1023, 4, 0.5, 74)) == 1023);
-    // A y in the span of the columns is found out too.
+    // The pilot also detects a y in the span of the columns.
     CHECK(rows_read(good, good.column(1)) == 2 * 6 + rows);
 }
 
-// Pilot rows are taken in runs of four. If neighbouring rows are similar, columns seem to be dependent, and a second
+// Pilot rows are taken in runs of four. If neighbouring rows are similar, columns appear to be dependent, and a second
 // pilot of single rows is taken.
-TEST(moments_notice_that_neighbours_are_alike) {
+TEST(pilot_rows_of_similar_neighbours_are_replaced) {
     constexpr index rows = 2400, columns = 129, pilot = 2 * (columns + 1);
     Matrix x = nearly_dependent(rows, columns, 0.5, 77);
     CHECK(rows_read(x) == pilot + rows);
@@ -143,15 +143,15 @@ TEST(moments_notice_that_neighbours_are_alike) {
     CHECK(exact.error(triangle(Counting(x), {rows}, 2)) < 10 * kEps * exact.condition());
 }
 
-TEST(moments_do_not_trust_a_few_rows_alone) {
+TEST(the_condition_is_checked_after_the_pass) {
     Matrix x = nearly_dependent(5000, 4, 0.5, 75);
-    x(4321, 0) = x(4321, 3) = 1e7;  // not a pilot row: one row that makes two columns nearly equal
+    x(4321, 0) = x(4321, 3) = 1e7;  // not a pilot row; it makes two columns nearly equal
     CHECK(rows_read(x) == 10 + 2 * 5000);
     const Exact exact(with_ones(x));
     CHECK(exact.error(triangle(Counting(x), {5000}, 2)) < 10 * kEps * exact.condition());
 }
 
-TEST(moments_by_either_way_do_not_depend_on_threads) {
+TEST(either_algorithm_does_not_depend_on_threads) {
     for (const double near : {0.5, 1e-6}) {
         const Matrix x = nearly_dependent(9000, 4, near, 76);
         const auto bits = [&](int n_threads) {

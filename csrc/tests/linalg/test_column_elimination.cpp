@@ -18,13 +18,13 @@ Triangle found(const Matrix& x, int n_threads = 1, const double* weight = nullpt
     return triangle(dictionary, {x.rows, weight}, n_threads);
 }
 
-// In units of eps times the condition.
+// The error in units of eps times the condition number.
 double error(const Matrix& x) {
     const Exact exact(with_ones(x));
     return exact.error(found(x)) / (kEps * exact.condition());
 }
 
-// The second half are mixtures of all of the first, but for a part `near`.
+// The columns of the second half are linear combinations of those of the first half, plus a part of size `near`.
 Matrix mixtures(double near, std::uint64_t seed) {
     Random random(seed);
     Matrix x(kRows, kColumns);
@@ -39,7 +39,8 @@ Matrix mixtures(double near, std::uint64_t seed) {
     return x;
 }
 
-// Of three columns, the last two are the first but for a same part `near`, and that but for its square: two steps.
+// Groups of three columns: the second differs from the first by a part of size `near`, and the third from the first by
+// the same part, up to near^2. Two eliminations are needed.
 Matrix chains(double near, std::uint64_t seed) {
     Random random(seed);
     Matrix x(kRows, kColumns);
@@ -53,7 +54,7 @@ Matrix chains(double near, std::uint64_t seed) {
     return x;
 }
 
-// The steps for all rows of (1, X).
+// The eliminations for (1, X), estimated from all rows.
 std::optional<Eliminations> steps_of(const Matrix& x, double largest_inverse = CholeskyQr::kLargestInverse) {
     const Matrix all = with_ones(x);
     Buffer<double> values(all.values.begin(), all.values.end());
@@ -62,7 +63,7 @@ std::optional<Eliminations> steps_of(const Matrix& x, double largest_inverse = C
 
 }  // namespace
 
-TEST(elimination_keeps_the_error_of_reflections) {
+TEST(elimination_is_as_accurate_as_householder_qr) {
     for (const double near : {1e-2, 1e-4, 1e-8, 1e-10}) {
         CHECK(steps_of(mixtures(near, 80)) && steps_of(nearly_dependent(kRows, kColumns, near, 81)));
         CHECK(error(mixtures(near, 80)) < 5);
@@ -74,8 +75,8 @@ TEST(elimination_keeps_the_error_of_reflections) {
     }
 }
 
-// Columns with large means lean on the constant, none so far that those before would nearly tell it.
-TEST(elimination_takes_off_what_all_columns_share) {
+// Columns with large means are nearly parallel to the constant, but none is nearly dependent on those before it.
+TEST(elimination_subtracts_common_means) {
     Random random(88);
     Matrix x(kRows, kColumns);
     for (index j = 0; j < kColumns; ++j)
@@ -85,7 +86,7 @@ TEST(elimination_takes_off_what_all_columns_share) {
     for (const double v : with_ones(x).values) values.push_back(v);
     const auto steps = eliminations(values, kRows, kColumns + 1, low);
     CHECK(steps && steps->size() == 1);
-    for (index j = 1; j <= kColumns; ++j) {  // only the constant was taken off
+    for (index j = 1; j <= kColumns; ++j) {  // only a multiple of the constant was subtracted
         double sum = 0.0, size = 0.0;
         for (index i = 0; i < kRows; ++i) {
             sum += values[j * kRows + i];
@@ -96,17 +97,17 @@ TEST(elimination_takes_off_what_all_columns_share) {
     CHECK(error(x) < 5);
 }
 
-// Multiples of one column each are taken off one by one, those of all at once.
-TEST(elimination_tells_few_multiples_from_many) {
+// T is sparse if each column depends on one other column, and dense if it depends on many.
+TEST(elimination_is_sparse_or_dense) {
     CHECK((*steps_of(nearly_dependent(400, 40, 1e-5, 90)))[0].is_sparse());
     CHECK(!(*steps_of(mixtures(1e-5, 90)))[0].is_sparse());
 }
 
-TEST(elimination_does_nothing_where_nothing_is_to_be_done) {
+TEST(no_elimination_of_well_conditioned_columns) {
     CHECK(steps_of(nearly_dependent(kRows, kColumns, 0.5, 83))->empty());
 }
 
-TEST(elimination_leaves_what_it_cannot_tell) {
+TEST(no_elimination_of_exactly_dependent_columns) {
     Matrix same = nearly_dependent(kRows, kColumns, 0.5, 84), zero = same;
     std::copy_n(same.column(3), kRows, same.column(7));
     std::fill_n(zero.column(7), kRows, 0.0);
@@ -115,8 +116,9 @@ TEST(elimination_leaves_what_it_cannot_tell) {
     CHECK(!steps_of(same));
 }
 
-// Columns each of which is the one before it but for a part of its own, that grows smaller: a step for each.
-TEST(elimination_ends_where_it_would_take_longer_than_reflections) {
+// Each column is its predecessor plus a part that becomes smaller and smaller, so that each needs a further
+// elimination.
+TEST(elimination_is_limited_in_cost) {
     const auto steps_of_chain = [](index length) {
         Random random(89);
         Matrix x(500, 60);
@@ -130,7 +132,7 @@ TEST(elimination_ends_where_it_would_take_longer_than_reflections) {
     CHECK(!steps_of_chain(10));
 }
 
-TEST(elimination_puts_back_what_it_takes_off) {
+TEST(elimination_is_undone) {
     for (const Matrix& x : {mixtures(1e-5, 85), nearly_dependent(kRows, kColumns, 1e-5, 85)}) {
         const Matrix all = with_ones(x);
         Buffer<double> values(all.values.begin(), all.values.end());
@@ -143,8 +145,8 @@ TEST(elimination_puts_back_what_it_takes_off) {
     }
 }
 
-// A few rows do not see what the last ones bring: columns that are all but the same there alone, or nowhere less so.
-TEST(elimination_notices_what_a_few_rows_did_not_show) {
+// Rows outside the pilot change the dependence of columns: large values make columns nearly dependent, or independent.
+TEST(elimination_is_checked_on_all_rows) {
     for (const double near : {0.5, 1e-6}) {
         Matrix x = nearly_dependent(kRows, kColumns, near, 86);
         x(kRows - 2, 4) = x(kRows - 2, 9) = 1e8;
@@ -155,7 +157,7 @@ TEST(elimination_notices_what_a_few_rows_did_not_show) {
     }
 }
 
-TEST(elimination_takes_weights_and_any_number_of_threads) {
+TEST(elimination_with_weights_and_any_number_of_threads) {
     Random random(87);
     std::vector<double> weight(kRows);
     for (double& value : weight) value = random.uniform(0.5, 2.0);

@@ -48,7 +48,7 @@ Triangle absorbed(Matrix x, index block) {
 
 TEST(triangle_of_blocks_of_any_size) {
     Random random(30);
-    for (const index columns : {1, 3, 33, 40}) {  // around the width of a panel
+    for (const index columns : {1, 3, 33, 40}) {  // fewer and more than in a panel
         const Matrix x = random_matrix(random, 150, columns);
         for (const index block : {1, 13, 150}) check_triangle(absorbed(x, block), x);
     }
@@ -87,14 +87,14 @@ TEST(triangle_merge_is_absorbing_all) {
     merged.fix_signs();
     check_triangle(merged, x);
     CHECK_CLOSE(bits(merged), bits(absorbed(x, 100)), 1e-13);
-    CHECK_THROWS(Error, "same columns", merged.merge(Triangle(5)));
+    CHECK_THROWS(Error, "same number of columns", merged.merge(Triangle(5)));
 }
 
-TEST(triangle_refuses_more_columns_than_lapack_counts) {
+TEST(triangle_rejects_more_columns_than_lapack_supports) {
     CHECK_THROWS(Error, "columns are too many", Triangle(index(1) << 31));
 }
 
-TEST(moments_hold_means_and_centred_columns) {
+TEST(r_factor_has_means_and_centred_columns) {
     Random random(34);
     for (const index rows : {1, 511, 512, 513, 5000}) {
         const Matrix x = random_matrix(random, rows, 4);
@@ -111,18 +111,18 @@ TEST(moments_hold_means_and_centred_columns) {
     }
 }
 
-// The centred columns, but for the means in the first row.
+// The centred columns: R without its first row, which holds the means.
 std::vector<double> centred(const Triangle& triangle) {
     Matrix r = as_matrix(triangle);
     for (index j = 0; j < r.columns; ++j) r(0, j) = 0.0;
     return r.values;
 }
 
-// By reflections and by products, weighted or not: nothing is rounded that the same columns without their means have.
-TEST(moments_keep_the_digits_of_columns_far_from_zero) {
+// By Householder QR and by Cholesky QR, weighted and not: R is as accurate as for the same columns without their means.
+TEST(r_factor_keeps_the_digits_of_columns_far_from_zero) {
     constexpr double mean = 0x1p30;
     Random random(39);
-    for (const index rows : {20, 200, 3200}) {  // of the last, the first of every 100 do not count
+    for (const index rows : {20, 200, 3200}) {  // some rows have weight zero
         Matrix near = random_matrix(random, rows, 4), far = near;
         std::vector<double> weight(rows), near_y(rows), far_y(rows);
         for (index i = 0; i < rows; ++i) {
@@ -130,7 +130,8 @@ TEST(moments_keep_the_digits_of_columns_far_from_zero) {
             weight[i] = counts ? random.uniform() : 0.0;
             for (index j = 0; j < 3; ++j) {
                 near(i, j) = counts ? std::floor(near(i, j) * 0x1p20) * 0x1p-20 : 0.0;
-                far(i, j) = counts ? near(i, j) + mean * double(j + 1) : -0x1p50;  // exact; and what must tell nothing
+                far(i, j) =
+                    counts ? near(i, j) + mean * double(j + 1) : -0x1p50;  // exact; rows of weight 0 must not matter
             }
             near_y[i] = double(random.below(1 << 20)) * 0x1p-20;
             far_y[i] = near_y[i] - mean;
@@ -156,7 +157,7 @@ TEST(moments_keep_the_digits_of_columns_far_from_zero) {
     }
 }
 
-TEST(moments_do_not_depend_on_threads) {
+TEST(r_factor_does_not_depend_on_threads) {
     Random random(35);
     for (const index rows : {100, 4096, 17000}) {  // one range, two, eight
         const Matrix x = random_matrix(random, rows, 3);
@@ -176,14 +177,14 @@ TEST(moments_do_not_depend_on_threads) {
     }
 }
 
-TEST(moments_weigh_rows_as_if_repeated) {
+TEST(r_factor_weights_rows_as_if_repeated) {
     Random random(36);
     const index rows = 700;
     const Matrix x = random_matrix(random, rows, 3);
     std::vector<double> weight(rows), repeated_y;
     std::vector<index> repeated;
     for (index i = 0; i < rows; ++i) {
-        weight[i] = double(random.below(4));  // 0 takes a row out
+        weight[i] = double(random.below(4));  // some are 0
         repeated.insert(repeated.end(), std::size_t(weight[i]), i);
     }
     std::vector<double> y(rows);
@@ -195,7 +196,7 @@ TEST(moments_weigh_rows_as_if_repeated) {
     CHECK(bits(triangle(dictionary_of(x), {rows, zero.data()}, 1)) == std::vector<double>(16, 0.0));
 }
 
-TEST(moments_of_folds_merge_to_those_of_all_rows) {
+TEST(r_factors_of_folds_merge_to_that_of_all_rows) {
     Random random(37);
     const index rows = 1601;
     const Matrix x = random_matrix(random, rows, 3);
@@ -223,7 +224,7 @@ TEST(moments_of_folds_merge_to_those_of_all_rows) {
     CHECK(bits(triangles(dictionary_of(x), sample, by_list, 1)[2]) == std::vector<double>(25, 0.0));
 }
 
-TEST(moments_of_no_rows_are_zero) {
+TEST(r_factor_of_no_rows_is_zero) {
     CHECK(bits(triangle(dictionary_of(Matrix(0, 2)), {0}, 2)) == std::vector<double>(9, 0.0));
     CHECK(triangles(dictionary_of(Matrix(0, 2)), {0}, {}, 2).empty());
 }

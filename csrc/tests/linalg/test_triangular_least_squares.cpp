@@ -23,12 +23,12 @@ Triangle triangle_of(Matrix x) {
 
 LeastSquares problem(const Triangle& r) { return {r.data(), r.columns(), kTolerance}; }
 
-// What R says of a column, its mean left out.
+// A column of R without its first number, the mean.
 std::vector<double> centred(const Triangle& r, index column) {
     return {r.data() + column * r.columns() + 1, r.data() + (column + 1) * r.columns()};
 }
 
-// The last column on some of the others, in higher precision.
+// Regression of the last column on some of the others, in higher precision.
 std::vector<double> exact_solution(const Triangle& r, const std::vector<index>& columns) {
     const index n = index(columns.size()), rows = r.columns() - 1;
     Matrix a(rows, n + 1);
@@ -48,7 +48,8 @@ std::vector<double> exact_solution(const Triangle& r, const std::vector<index>& 
 
 }  // namespace
 
-// By products where the columns allow it, as accurate as by QR: a few eps times the condition, which is about 1 / near.
+// With well-conditioned columns the normal equations are solved. Their error is that of a QR factorisation: a few eps
+// times the condition number, which is about 1 / near.
 TEST(least_squares_error_grows_with_the_condition) {
     for (const double near : {1.0, 1e-1, 1e-2, 3e-3, 2e-3, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10})
         for (std::uint64_t seed = 80; seed < 85; ++seed) {
@@ -59,7 +60,7 @@ TEST(least_squares_error_grows_with_the_condition) {
             const std::vector<index> all{1, 2, 3, 4, 5, 6, 7, 8}, pairs{1, 2, 5, 6}, some{1, 3, 6, 8};
             CHECK_CLOSE(problem(r).solve(all, 9, rhs.data(), 1), exact_solution(r, all), tolerance);
             CHECK_CLOSE(problem(r).solve(pairs, 9, rhs.data(), 1), exact_solution(r, pairs), tolerance);
-            // Of pairs that depend on each other one each: well-conditioned, though the whole is not.
+            // One column of each nearly dependent pair: a well-conditioned subset of ill-conditioned columns.
             CHECK_CLOSE(problem(r).solve(some, 9, rhs.data(), 1), exact_solution(r, some), 1e-13);
             CHECK(problem(r).rank() == 10);
         }
@@ -85,7 +86,7 @@ TEST(least_squares_of_several_right_hand_sides) {
     }
 }
 
-TEST(least_squares_shares_equally) {
+TEST(least_squares_of_collinear_columns_is_the_minimum_norm_solution) {
     Matrix x = nearly_dependent(40, 5, 0.5, 87);
     for (index i = 0; i < 40; ++i) {
         x(i, 1) = -4.0 * x(i, 0);
@@ -96,13 +97,13 @@ TEST(least_squares_shares_equally) {
     CHECK(columns.spread(4) == 0.0 && columns.spread(1) > 0.0);
     CHECK(columns.rank() == 4);
     const std::vector<double> rhs = centred(r, 5), solution = columns.solve({1, 2, 3}, 5, rhs.data(), 1);
-    CHECK_CLOSE(solution[0], -4.0 * solution[1], 1e-12);  // each half of what one alone would have
+    CHECK_CLOSE(solution[0], -4.0 * solution[1], 1e-12);  // each has half of the coefficient that one alone would have
     const std::vector<double> alone = columns.solve({1, 3}, 5, rhs.data(), 1);
     CHECK_CLOSE(2.0 * solution[0], alone[0], 1e-12);
     CHECK_CLOSE(solution[2], alone[1], 1e-12);
 }
 
-// Three independent columns of spread 1 / sqrt(3), around a mean.
+// The first three columns are independent, with standard deviation 1 / sqrt(3) around a mean.
 Matrix around(double mean, std::uint64_t seed) {
     Matrix x = nearly_dependent(50, 6, 1.0, seed);
     for (index j = 0; j < 3; ++j)
@@ -110,15 +111,15 @@ Matrix around(double mean, std::uint64_t seed) {
     return x;
 }
 
-// The numbers of a column with a large mean are rounded, and copies are none to the last digit: they share equally all
-// the same, whichever of them come first.
-TEST(least_squares_sees_no_direction_in_rounding) {
+// The numbers of a column with a large mean have rounding errors, so that copies of it are not exact. They must be
+// treated as collinear nevertheless, in any order.
+TEST(rounding_errors_do_not_change_the_rank) {
     for (const double mean : {1e3, 1e6, 1e9}) {
         Matrix x = around(mean, 88);
         for (index i = 0; i < 50; ++i) {
             x(i, 3) = 3.0 * x(i, 0) + 5.0;
-            x(i, 4) = x(i, 0) - mean;  // what is left of the first: its rounding is in the one before
-            for (int step = 0; step < 400; ++step) x(i, 3) *= 0.99;  // each of which rounds
+            x(i, 4) = x(i, 0) - mean;  // exact difference: column 0 is its rounded sum with the mean
+            for (int step = 0; step < 400; ++step) x(i, 3) *= 0.99;  // each step rounds
             x(i, 3) *= std::pow(0.99, -400.0);
         }
         const Triangle r = triangle_of(x);
@@ -134,8 +135,8 @@ TEST(least_squares_sees_no_direction_in_rounding) {
     }
 }
 
-// What is more than rounding is a direction, also next to columns that are rounded, or that depend on each other.
-TEST(least_squares_sees_all_directions_that_numbers_tell) {
+// A direction that exceeds the rounding errors is kept, also if other columns have rounding errors or are collinear.
+TEST(small_but_significant_directions_are_kept) {
     Random random(92);
     for (const double near : {1e-1, 1e-4}) {
         Matrix x = nearly_dependent(50, 6, near, 90);
@@ -144,7 +145,7 @@ TEST(least_squares_sees_all_directions_that_numbers_tell) {
         for (index i = 0; i < 50; ++i) x(i, 5) = x(i, 4) + 1e-9 * random.uniform(-1.0, 1.0);
         CHECK(problem(triangle_of(x)).rank() == 7);
         std::copy_n(x.column(4), 50, x.column(0));
-        std::copy_n(x.column(4), 50, x.column(1));  // a copy: no direction, that later ones could be told by
+        std::copy_n(x.column(4), 50, x.column(1));  // copies, which add no direction
         CHECK(problem(triangle_of(x)).rank() == 5);
     }
 }

@@ -1,4 +1,4 @@
-// Small exports of other libraries, as those write them.
+// Small model exports in the formats of other libraries.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace fasthdmr {
 
-// Two trees of xgboost: a split at 0.5 whose missing values go left, and a leaf. Node 3 is cut off.
+// Two trees of xgboost: a split at 0.5 whose missing values go left, and a leaf. Node 3 has been pruned.
 inline std::string xgboost_json() {
     return R"({"learner": {"gradient_booster": {"name": "gbtree", "model": {"tree_info": [0, 0], "trees": [
 {"left_children": [1, -1, -1, -1], "right_children": [2, -1, -1, -1], "split_indices": [1, 0, 0, 0],
@@ -45,7 +45,7 @@ inline std::string floats(const std::vector<float>& values) {
 
 }  // namespace ubjson
 
-// The first of those trees alone.
+// The first of these trees alone.
 inline std::string xgboost_ubjson() {
     using namespace ubjson;
     const std::string tree = "{" + key("left_children") + integers({1, -1, -1, -1}) + key("right_children") +
@@ -58,7 +58,7 @@ inline std::string xgboost_ubjson() {
            length(1) + std::string("i\0", 2) + key("trees") + "[#" + length(1) + tree + "}}}}";
 }
 
-// A symmetric tree of depth 2 on columns 2 and 0, and two outputs.
+// A symmetric tree of depth 2 on columns 2 and 0, with two outputs.
 inline std::string catboost_json() {
     return R"({"features_info": {"float_features": [
 {"flat_feature_index": 0, "nan_value_treatment": "AsTrue"}, {"flat_feature_index": 2, "nan_value_treatment": "AsIs"}]},
@@ -74,7 +74,7 @@ inline std::string catboost_nested_json() {
 "split": {"border": 0.5, "float_feature_index": 0, "split_type": "FloatFeature"}}, {"value": 0.5}]})";
 }
 
-// Three leaves: a split whose NaN is 0, then one whose NaN goes left.
+// A tree with three leaves: a split that treats NaN as 0, and one whose NaN goes left.
 inline std::string lightgbm_text() {
     return "tree\nversion=v4\nnum_tree_per_iteration=1\nmax_feature_idx=2\naverage_output\n\nTree=0\nnum_leaves=3\n"
            "num_cat=0\nsplit_feature=2 0\nthreshold=-0.5 4.0000000000000009\ndecision_type=0 10\nleft_child=1 -1\n"

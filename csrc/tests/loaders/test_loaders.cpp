@@ -47,7 +47,7 @@ TEST(damaged_documents_are_errors) {
     CHECK_THROWS(Error, "cannot hold", Document("1e999"));
 }
 
-TEST(documents_are_told_apart_by_content) {
+TEST(documents_are_recognised_by_content) {
     CHECK(library_of(Document(xgboost_json()).root()) == Library::xgboost);
     CHECK(library_of(Document(catboost_json()).root()) == Library::catboost);
     for (const char* other : {"[]", "{}", "1", R"({"tree_info": []})", R"({"features_info": {}})"})

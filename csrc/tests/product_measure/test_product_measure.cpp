@@ -13,7 +13,8 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 using Forests = std::vector<std::shared_ptr<const Forest>>;
 
-// Trees, the rows and weights of a measure, and what the product of its marginals lives on: all combinations of values.
+// Trees, the rows and weights of a measure, and the support of the product of its marginals: all combinations of
+// values.
 struct Case {
     Trees trees;
     Matrix x;
@@ -42,7 +43,7 @@ struct Case {
 
     double model(const Matrix& at, index i) const {
         double sum = 0.0;
-        for (index t = 0; t < trees.n_trees(); ++t) sum += factors[t] * trees.walk(t, at, i, 0);
+        for (index t = 0; t < trees.n_trees(); ++t) sum += factors[t] * trees.value_at(t, at, i, 0);
         return sum;
     }
 };
@@ -201,7 +202,7 @@ TEST(product_components_do_not_depend_on_threads) {
     }
 }
 
-// A list of many boxes is cut into stretches, and tables are cut where boxes begin or end.
+// More boxes than in a batch of pairs. The table of the same boxes is divided at their ends.
 TEST(many_boxes_have_the_variance_of_their_table) {
     Random random(52);
     const Case model(random, 2, 500, 0.05, std::vector<int>(200, 4));
@@ -289,8 +290,9 @@ TEST(too_many_subspaces_are_refused) {
     CHECK(total_variance(product, pairs.subspaces(), pairs.variances(1), 1) >= 0.0);
 }
 
-// Each by its own limit; the variance of the whole model takes the other way where one of them is passed.
-TEST(what_takes_too_long_is_refused) {
+// Each computation has its own limit. If one is exceeded, the variance of the whole model is computed by pairs of
+// trees.
+TEST(computations_beyond_the_limits_are_refused) {
     Random random(55);
     const Case model(random, 3, 20, 0.1, depths(30));
     const ProductTrees trees = model.product();

@@ -1,5 +1,5 @@
-// Every entry point, with one of its allocations failing, or all from one on: it ends in its result or in
-// std::bad_alloc. A program of its own, since it replaces the allocation of all others.
+// Calls every entry point while one of its allocations fails, or all from one on. It must return its result or throw
+// std::bad_alloc. This is a separate program, because it replaces operator new.
 #include <atomic>
 #include <cstdlib>
 #include <functional>
@@ -35,7 +35,8 @@ void* allocate(std::size_t size, std::size_t alignment) {
 
 void* operator new(std::size_t size) { return allocate(size, alignof(std::max_align_t)); }
 void* operator new(std::size_t size, std::align_val_t alignment) { return allocate(size, std::size_t(alignment)); }
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {  // a sanitizer has its own, with another delete
+// Replaced as well, because that of a sanitizer would not match the operator delete below.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
     try {
         return operator new(size);
     } catch (const std::bad_alloc&) {
@@ -56,7 +57,7 @@ constexpr long kFailures = 60;  // of each kind, for each entry point
 using Values = std::vector<double>;
 using Forests = std::vector<std::shared_ptr<const Forest>>;
 
-// Calls it with failures spread over its allocations.
+// Calls an entry point with failures spread over its allocations.
 template <class Call>
 void try_failures(const char* name, const Call& call) {
     const Values right = call();
@@ -101,7 +102,7 @@ struct Case {
         forest = std::make_shared<const Forest>(trees.arrays());
     }
     TreeColumns columns(Sorting sorting) const { return TreeColumns(parts({forest, forest}, 0, sorting), kThreads); }
-    // Without the names of the allocations that tests make.
+    // The numbers of a result.
     Values of(const Triangle& r) const { return Values(r.data(), r.data() + r.columns() * r.columns()); }
     Values of(const Decomposition& d) const {
         Values all = d.components.weight;
@@ -128,7 +129,7 @@ Components every_column(index count) {
 
 }  // namespace
 
-TEST(threads_that_cannot_be_had_are_done_without) {
+TEST(threads_that_cannot_be_started_are_not_needed) {
     try_failures("parallel_for", [] {
         Values squares(64);
         parallel_for(64, 8, [&](index k) { squares[k] = Values(k, double(k)).size(); });

@@ -16,8 +16,8 @@ TEST(parallel_runs_every_task_once) {
         }
 }
 
-TEST(parallel_results_are_seen_by_the_caller) {
-    std::vector<index> squares(500, 0);  // plain memory: joining makes it visible
+TEST(parallel_results_are_visible_to_the_caller) {
+    std::vector<index> squares(500, 0);  // not atomic: joining the threads makes writes visible
     parallel_for(500, 4, [&](index i) { squares[i] = i * i; });
     for (index i = 0; i < 500; ++i) CHECK(squares[i] == i * i);
 }
@@ -35,7 +35,7 @@ TEST(parallel_rethrows_in_the_caller) {
         }
 }
 
-TEST(parallel_stops_handing_out_after_an_exception) {
+TEST(parallel_starts_no_task_after_an_exception) {
     std::atomic<bool> thrown{false};
     std::atomic<index> runs{0};
     CHECK_THROWS(Error, "first", parallel_for(1000, 2, [&](index i) {
@@ -56,13 +56,13 @@ TEST(parallel_keeps_one_exception_of_many) {
                      ++thrown;
                      throw std::runtime_error("broken");
                  }));
-    CHECK(thrown >= 1 && thrown <= 5);  // at most one a thread
+    CHECK(thrown >= 1 && thrown <= 5);  // at most once per thread
     int after = 0;
     parallel_for(3, 1, [&](index) { ++after; });
     CHECK(after == 3);
 }
 
-TEST(parallel_keeps_what_is_no_standard_exception) {
+TEST(parallel_rethrows_other_exceptions) {
     bool caught = false;
     try {
         parallel_for(10, 3, [](index i) {
