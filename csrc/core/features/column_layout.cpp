@@ -34,7 +34,8 @@ double gain(const Tables& tables, const Candidate& candidate) {
 }  // namespace
 
 bool need_codes(const std::vector<ColumnSum>& columns) {
-    return std::any_of(columns.begin(), columns.end(), [](const ColumnSum& c) { return !c.trees.empty(); });
+    return std::any_of(columns.begin(), columns.end(),
+                       [](const ColumnSum& c) { return !c.trees.empty() || !c.paths.empty(); });
 }
 
 std::uint64_t bytes_of_tables(const std::vector<ColumnSum>& columns) {

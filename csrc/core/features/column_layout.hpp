@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "features/lookup_tables.hpp"
+#include "features/paired_paths.hpp"
 #include "features/shallow_trees.hpp"
 #include "support/parallel.hpp"
 
@@ -19,14 +20,16 @@ struct Candidate {
     index deep_trees = 0;
 };
 
-// A column as the sum of its lookup tables and of its shallow trees.
+// A column as the sum of its lookup tables, of shallow trees and of paths.
 struct ColumnSum {
     Tables tables;
     CodedTrees trees;
+    PairedPaths paths;
 
     void add(const RankedBlock& block, const Thresholds& thresholds, double* out) const {
         tables.add(block, out);
         trees.add(block, thresholds, out);
+        paths.add(block, thresholds, out);
     }
 };
 

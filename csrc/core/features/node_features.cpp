@@ -65,8 +65,8 @@ void NodeSums::finish(int) {
     thresholds_.forget_nodes();
 }
 
-// The terms of a tree in one subspace form a tree: its top, down to the last node of that subspace. For one or two
-// nodes the paths to them are cheaper.
+// Appends the terms of a shallow tree to the columns without tables. Those of one subspace form a tree: the top of the
+// original tree, down to the last node of that subspace. If there are one or two nodes, the paths to them are cheaper.
 void NodeSums::append_shallow(const Forest& forest, index t) {
     constexpr std::size_t most_paths = 2;
     const Node* tree = forest.tree(t);
@@ -117,7 +117,7 @@ void NodeSums::append_paths(const Forest& forest, index t, std::int32_t group, c
         double change[2];
         for (int side = 0; side < 2; ++side)
             change[side] = values[(tree[last].left + side) * forest.width()] - values[last * forest.width()];
-        columns_[group].trees.append_path(forest, thresholds_, t, path, change);
+        columns_[group].paths.append(forest, thresholds_, t, path, change);
     }
 }
 

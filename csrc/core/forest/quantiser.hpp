@@ -9,6 +9,9 @@
 
 namespace fasthdmr {
 
+// The 16 bits of a code in both halves of a word, as kernels compare codes.
+inline std::int32_t in_both_halves(std::int32_t code) { return std::int32_t(std::uint32_t(code & 0xffff) * 0x10001u); }
+
 class Thresholds {
 public:
     Thresholds() = default;

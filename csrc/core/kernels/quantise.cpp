@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "kernels/declarations.hpp"
+#include "kernels/tiles.hpp"
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
@@ -123,6 +124,11 @@ void rank(const float* thresholds, std::int32_t n, const float* x, index rows, s
     }
     for (index r = first; r < rows; ++r)
         if (x[r] != x[r]) ranks[r] = n + 1;
+}
+
+void encode(const std::int32_t* ranks, index rows, std::int16_t* codes) {
+    for (index r = 0; r < rows; ++r) codes[position_in_tile(r)] = std::int16_t(ranks[r] + kLowestCode);
+    for (index r = rows; r % kTile; ++r) codes[position_in_tile(r)] = 0;
 }
 
 }  // namespace fasthdmr::FASTHDMR_ISA

@@ -29,8 +29,9 @@ struct alignas(64) CodedTree {
     std::uint8_t missing_left;  // one bit for each node
 };
 
-// Two paths of up to three splits each, padded at the front. The last split chooses between two values. All comparisons
-// are "greater": where the path goes left, complements of codes are compared, stored behind those of all variables.
+// Two paths of up to three splits each, padded at the front. The last split of a path chooses between two values; a row
+// that leaves the path before has neither. All comparisons are "greater": where a path goes left, the complements of
+// codes are compared, which are stored after the codes of all variables.
 struct alignas(64) CodedPaths {
     // value[3 * i + j]: outcome i of path 1 plus outcome j of path 2. Outcome 0: the row leaves the path; 1: left leaf;
     // 2: right leaf.
