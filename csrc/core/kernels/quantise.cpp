@@ -6,6 +6,8 @@
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
+
+#include "kernels/vector_search.hpp"
 #endif
 
 namespace fasthdmr::FASTHDMR_ISA {
@@ -32,70 +34,6 @@ index gather(const char* data, index stride, index rows, float* out) {
     return r;
 }
 
-// The first levels of a binary search tree of the thresholds, held in registers: a permutation replaces a gather.
-struct RegisterTree {
-    static constexpr int most = 5;
-    int count = 0;
-    std::int32_t half[most];
-    std::int32_t left;   // thresholds that remain to be searched in memory
-    __m512 probe[most];  // of each level, by the outcomes of the levels above as a binary number
-
-    RegisterTree(const float* thresholds, std::int32_t n) : left(n) {
-        std::int32_t start[1 << most] = {};
-        for (; count < most && left > 0; ++count) {
-            const std::int32_t h = half[count] = (left + 1) / 2;
-            alignas(64) float values[16] = {};
-            for (int path = (1 << count) - 1; path >= 0; --path) {
-                values[path] = thresholds[start[path] + h - 1];
-                start[2 * path + 1] = start[path] + h;
-                start[2 * path] = start[path];
-            }
-            probe[count] = _mm512_load_ps(values);
-            left -= h;
-        }
-    }
-};
-
-constexpr int kVectors = 4;  // at a time, so that their gathers overlap
-
-index rank_vectors(const float* thresholds, std::int32_t n, const float* x, index rows, std::int32_t* ranks) {
-    const RegisterTree tree(thresholds, n);
-    const __m512i one = _mm512_set1_epi32(1), missing_rank = _mm512_set1_epi32(n + 1);
-    index r = 0;
-    for (; r + 16 * kVectors <= rows; r += 16 * kVectors) {
-        __m512 value[kVectors];
-        __m512i found[kVectors], path[kVectors];
-        for (int k = 0; k < kVectors; ++k) {
-            value[k] = _mm512_loadu_ps(x + r + 16 * k);
-            found[k] = path[k] = _mm512_setzero_si512();
-        }
-        for (int step = 0; step < tree.count; ++step) {
-            const __m512i half = _mm512_set1_epi32(tree.half[step]);
-            for (int k = 0; k < kVectors; ++k) {
-                const __m512 probe = _mm512_permutexvar_ps(path[k], tree.probe[step]);
-                const __mmask16 above = _mm512_cmp_ps_mask(probe, value[k], _CMP_LT_OQ);
-                found[k] = _mm512_mask_add_epi32(found[k], above, found[k], half);
-                path[k] = _mm512_add_epi32(path[k], path[k]);
-                path[k] = _mm512_mask_or_epi32(path[k], above, path[k], one);
-            }
-        }
-        for (std::int32_t left = tree.left; left > 0;) {
-            const std::int32_t half = (left + 1) / 2;
-            for (int k = 0; k < kVectors; ++k) {
-                const __m512 probe = _mm512_i32gather_ps(found[k], thresholds + half - 1, 4);
-                const __mmask16 above = _mm512_cmp_ps_mask(probe, value[k], _CMP_LT_OQ);
-                found[k] = _mm512_mask_add_epi32(found[k], above, found[k], _mm512_set1_epi32(half));
-            }
-            left -= half;
-        }
-        for (int k = 0; k < kVectors; ++k) {
-            const __mmask16 missing = _mm512_cmp_ps_mask(value[k], value[k], _CMP_UNORD_Q);
-            _mm512_storeu_si512(ranks + r + 16 * k, _mm512_mask_mov_epi32(found[k], missing, missing_rank));
-        }
-    }
-    return r;
-}
-
 #endif
 
 }  // namespace
@@ -109,11 +47,11 @@ void load(const char* data, bool is_float32, index stride, index rows, float* ou
     load_from<double>(first, data, stride, rows, out);
 }
 
-// A binary search of all rows at once, without branches on the data.
+// Each step of the binary search is a loop over all rows, without branches on the data.
 void rank(const float* thresholds, std::int32_t n, const float* x, index rows, std::int32_t* ranks) {
     index first = 0;
 #if defined(__AVX512F__)
-    first = rank_vectors(thresholds, n, x, rows, ranks);
+    first = VectorSearch(thresholds, n).rank(x, rows, ranks);
 #endif
     for (index r = first; r < rows; ++r) ranks[r] = 0;
     for (std::int32_t left = n; left > 0;) {
