@@ -159,7 +159,7 @@ def test_models_that_take_other_values_for_missing_ones_are_not_joined():
     rows = np.random.default_rng(0).integers(-2, 3, size=(60, 2)).astype(float)
     y = rows.sum(axis=1)
     models = [lightgbm_model(zero_as_missing=True).fit(rows, y), RandomForestRegressor(2, random_state=0).fit(rows, y)]
-    with pytest.raises(ValueError, match="different values for missing ones"):
+    with pytest.raises(ValueError, match="treat different values as missing"):
         TreeHDMR(models).fit(rows, y)
     with pytest.raises(ValueError, match="compare values in different ways"):
         _core.Marginals([load_forest(model).core for model in models], rows, weight=None, n_threads=1)

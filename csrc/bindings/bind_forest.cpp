@@ -146,8 +146,8 @@ std::vector<std::shared_ptr<Forest>> compared_alike(const std::vector<std::share
     const auto all = one_comparison({forests.begin(), forests.end()});
     if (!all)
         throw Error(
-            "The models take different values for missing ones, or tell values apart that another one of them "
-            "takes for 0. Decompose them one by one.");
+            "The models treat different values as missing, or one of them distinguishes values that another one "
+            "replaces by 0. Decompose them one by one.");
     std::vector<std::shared_ptr<Forest>> result;
     for (const auto& forest : forests)
         result.push_back(same(forest->comparison(), all) ? forest : std::make_shared<Forest>(forest->compared_by(all)));

@@ -16,7 +16,7 @@ index record_size(const py::array& a) {
 
 // A field of a record (offset and size), and the output that its values are copied to.
 struct Field {
-    index offset, size, room;
+    index offset, size, remaining;  // `remaining` counts the values still to be copied
     char* out;
 };
 
@@ -50,9 +50,9 @@ public:
     void copy(const py::array& a) {
         const index stride = record_size(a), count = a.shape(0);
         for (Field& field : fields_) {
-            field.room -= count;
+            field.remaining -= count;
             const bool fits = are_whole_ ? field.size == stride : field.offset + field.size <= stride;
-            if (field.room < 0 || field.offset < 0 || !fits) throw Error("a field does not fit the records");
+            if (field.remaining < 0 || field.offset < 0 || !fits) throw Error("a field does not fit the records");
             const auto copy = field.size == 8 ? copy_field<8> : field.size == 1 ? copy_field<1> : copy_field<0>;
             field.out = copy(static_cast<const char*>(a.data()) + field.offset, count, stride, field.size, field.out);
         }
@@ -60,7 +60,7 @@ public:
 
     void finish() const {
         for (const Field& field : fields_)
-            if (field.room != 0) throw Error("the records do not fill the fields");
+            if (field.remaining != 0) throw Error("the records do not fill the fields");
     }
 
 private:

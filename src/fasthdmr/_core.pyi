@@ -49,8 +49,9 @@ class Forest:
 def rows_done() -> int: ...
 
 Comparison = tuple[int, list[_Floats], _Floats, _Integers, list[_Floats]]
-"""How a forest compares values: features, by feature the thresholds in float64 (none: float32), replaced values; the
-features of sets of values, and their cuts: values above the first up to the second go left, and so on."""
+"""How a forest compares values: the number of features; the float64 thresholds of each feature (empty: compared in
+float32); the replacements (low, high, by); the features of sets of values; the cuts of these sets, each of which is
+the union of the intervals (cut 0, cut 1], (cut 2, cut 3], ..."""
 
 def float64_comparison(
     left: _Integers,
