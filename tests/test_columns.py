@@ -131,7 +131,7 @@ def test_a_sum_that_rounding_keeps_from_f_is_told(mean, near):
     a, b, c = np.random.default_rng(6).normal(size=(3, 300))
     columns = np.column_stack([a + mean, a + mean + near * c, a * b])
     with pytest.warns(
-        LinAlgWarning, match=r"times as large as those of f, so rounding keeps their sum about"
+        LinAlgWarning, match=r"times as large as those of f, so their sum differs from f by about"
     ) as record:
         result = decompose(columns, [0, 1, (0, 1)], coef=[1, 1, 1])
     assert len(record) == 1
@@ -156,8 +156,8 @@ def test_rows_without_weight_do_not_tell_where_columns_lie():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({}, "Give either coef or y"),
-        ({"coef": COEF, "y": X[:, 0]}, "Give either coef or y"),
+        ({}, "Pass exactly one of coef"),
+        ({"coef": COEF, "y": X[:, 0]}, "Pass exactly one of coef"),
         ({"coef": COEF[:2]}, "one row for each of the 4 columns"),
         ({"coef": [np.nan] * 4}, "coef contains NaN"),
         ({"y": X[:7, 0]}, "inconsistent numbers of samples"),
@@ -165,7 +165,7 @@ def test_rows_without_weight_do_not_tell_where_columns_lie():
         ({"coef": COEF, "subspaces": ["a", "b", "z", ()]}, "names 'z'"),
         ({"coef": COEF, "subspaces": [("a", "a"), "a", "b", ()]}, "twice"),
         ({"coef": COEF, "subspaces": [(), "a", "b", ()]}, "Column 0 has the subspace .*not constant"),
-        ({"coef": COEF, "feature_names": None}, "need feature_names"),
+        ({"coef": COEF, "feature_names": None}, "Pass feature_names"),
         ({"coef": COEF, "columns": [["x"]]}, "could not convert"),
     ],
 )

@@ -200,7 +200,7 @@ def test_several_outputs_and_pickle():
     ("options", "message"),
     [
         ({"basis": "trees"}, "basis must be 'spline' or 'bins'"),
-        ({"order": None}, "a function has no order of its own"),
+        ({"order": None}, "Only TreeHDMR and KernelHDMR accept None"),
         ({"order": 0}, "order must be"),
         ({"n_splines": 1}, "n_splines must be"),
         ({"n_splines": (5,)}, "a tuple of 2"),

@@ -108,10 +108,10 @@ def _parser() -> argparse.ArgumentParser:
         "and so on, as pandas numbers columns",
     )
     decompose.add_argument("--target", metavar="COLUMN", help="the column to compare with; not a variable")
-    decompose.add_argument("--order", type=_order, default=2, metavar="N", help="of the largest component, default 2")
+    decompose.add_argument("--order", type=_order, default=2, metavar="N", help="order of the largest component (2)")
     decompose.add_argument("--out", type=Path, metavar="DIR", help="write the table (csv, json) and pictures there")
     decompose.add_argument("--report", type=Path, metavar="FILE.html", help="write a report as one HTML page")
-    decompose.add_argument("--trust", action="store_true", help="load files that can run code: only your own")
+    decompose.add_argument("--trust", action="store_true", help="also read pickle and joblib, which can run code")
     decompose.add_argument(
         "--unpack-limit",
         type=_gigabytes,

@@ -138,7 +138,7 @@ def _output(hdmr: Any, output: int) -> str:
     return "\n".join(
         [
             f"<section>\n<h2>{escape('Indices' + of_what)}</h2>",
-            "<p>A press on the head of a column sorts by it.</p>",
+            "<p>Click on a column heading to sort by it.</p>",
             _table(indices, output),
             f"</section>\n<section>\n<h2>{escape('Pictures' + of_what)}</h2>",
             *figures,

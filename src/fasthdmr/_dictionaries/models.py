@@ -26,13 +26,13 @@ def kind_of_model(model: Any) -> str | None:
     return "classifier" if hasattr(model, "predict_proba") else getattr(model, "_estimator_type", None)
 
 
-def is_scored(model: Any) -> bool:
+def outputs_scores(model: Any) -> bool:
     """Return whether a model's output is a score or a probability, while its target is labels.
 
     Examples
     --------
     >>> from sklearn.svm import SVC, SVR
-    >>> is_scored(SVC()), is_scored(SVR())
+    >>> outputs_scores(SVC()), outputs_scores(SVR())
     (True, False)
     """
     if isinstance(model, Forest):

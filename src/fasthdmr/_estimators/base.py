@@ -1,4 +1,4 @@
-"""What all estimators share once they are fitted: the scikit-learn face of a `Decomposition`."""
+"""The base class of all estimators: scikit-learn's methods on top of a fitted `Decomposition`."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from fasthdmr._support.typing import Floats
 
 
 class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ignore[misc]
-    """Base of the estimators; they set `decomposition_` and `feature_names_` in `fit`."""
+    """Base class of the estimators, whose `fit` sets `decomposition_` and `feature_names_`."""
 
     decomposition_: Decomposition
     n_jobs: int | None
 
     @contextmanager
-    def _whole(self) -> Iterator[None]:
-        """Leave the estimator as it was where a fit does not come to its end: half of two fits fits nothing."""
+    def _restored_on_error(self) -> Iterator[None]:
+        """Restore all attributes if `fit` fails: a mixture of two fits would give wrong results."""
         before = dict(self.__dict__)
         try:
             yield
@@ -55,8 +55,8 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
         Returns
         -------
         ndarray of shape (N, C) or (N, C * K)
-            One column for each name of `get_feature_names_out`; with several outputs, those of a component are
-            neighbours.
+            One column for each name of `get_feature_names_out`. With several outputs, the columns of one component
+            are adjacent.
 
         Raises
         ------
@@ -77,7 +77,7 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
         return values.reshape(len(values), -1) if values.ndim == 3 else values
 
     def evaluate(self, X: Any) -> Floats:
-        """Return the component functions at rows, with an axis of their own for several outputs.
+        """Return the component functions at rows, with a separate axis for several outputs.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
         return self.decomposition_.evaluate(rows, n_threads(self.n_jobs))
 
     def predict(self, X: Any) -> Floats:
-        """Return the reduced-order model at rows: f_0 plus the components.
+        """Return the truncated HDMR at rows: f_0 plus the components.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
         Returns
         -------
         ndarray of shape (N,) or (N, K)
-            The sum; with several outputs, one column for each.
+            The sum, with one column for each output if there are several.
 
         Raises
         ------
@@ -150,15 +150,15 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
         Returns
         -------
         ndarray of shape (N,) or (N, K)
-            What the components leave over.
+            The residual of each output.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If X has another number of columns or other names, or values that the estimator does not accept. If the
-            black box is y itself, which is known at the fitted rows only.
+            If X has another number of columns or other names, or values that the estimator does not accept. Also if
+            the estimator decomposes y itself, because y is known at the fitted rows only.
 
         Examples
         --------
@@ -175,15 +175,15 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return the R² of `predict` against y.
 
-        `fidelity` compares with the output of the black box instead.
+        For the R² against the output of the black box, use `fidelity`.
 
         Parameters
         ----------
         X : array-like or data frame of shape (N, n)
             Rows of the variables, as in `fit`.
         y : array-like of shape (N,) or (N, K)
-            Numbers. Class labels are refused, and whole numbers too if the black box is a classifier: its output is a
-            score, which is not comparable with labels.
+            Numbers. Class labels raise an error. So do whole numbers if the black box is a classifier, because its
+            output is a score and cannot be compared with labels.
         sample_weight : array-like of shape (N,), optional
             Non-negative weights of the rows.
 
@@ -197,8 +197,8 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If X has another number of columns or other names, or values that the estimator does not accept. If y does
-            not hold numbers that the output can be compared with.
+            If X has another number of columns or other names, or values that the estimator does not accept. Also if y
+            cannot be compared with the output.
 
         Examples
         --------
@@ -233,8 +233,8 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If X has another number of columns or other names, or values that the estimator does not accept. If the
-            black box is y itself, which is known at the fitted rows only.
+            If X has another number of columns or other names, or values that the estimator does not accept. Also if
+            the estimator decomposes y itself, because y is known at the fitted rows only.
 
         Examples
         --------
@@ -260,14 +260,14 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
         Returns
         -------
         Component
-            Called with values of the variables, in the order in which they are given here, or a data frame of them.
+            A function of an array, whose columns are the variables in the order given here, or of a data frame.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If there is no such variable or component.
+            If the variable or the component does not exist.
 
         Examples
         --------
@@ -282,26 +282,26 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
         return self.decomposition_.component(as_variables(variables, self.feature_names_))
 
     def explain(self, x: Any, *, output: int | str | None = None) -> Explanation:
-        """Return the terms that add up to the output of the black box at one row, by falling magnitude.
+        """Explain one output of the black box as a sum of terms, sorted by decreasing magnitude.
 
         Parameters
         ----------
         x : array-like of shape (n,) or (1, n), one-row data frame, or Series
             The row.
         output : int or str, optional
-            Index or name of the output; needed where there are several.
+            Index or name of the output. Required if there are several outputs.
 
         Returns
         -------
         Explanation
-            The constant f_0, the components at `x` and the residual. It can be printed, and has a method ``plot``.
+            The constant f_0, the components at `x` and the residual. It can be printed or drawn (method ``plot``).
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If `x` is not one row of the variables, or `output` none of the outputs.
+            If `x` is not a single row of the variables, or the output does not exist.
 
         Examples
         --------
@@ -327,7 +327,7 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
         Returns
         -------
         ndarray of str, shape (C,) or (C * K,)
-            Such as "x0" and "x0 x1"; with several outputs "x0 x1[output]".
+            For example "x0" and "x0 x1", or "x0 x1[output]" with several outputs.
 
         Raises
         ------
@@ -362,14 +362,14 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
 
     @property
     def residual_(self) -> float | Floats:
-        """The residual as a share of the variance, Cov(r, f) / V."""
+        """The variance share of the residual, Cov(r, f) / V."""
         return self._fitted.residual
 
     @property
     def fidelity_unused_(self) -> float | Floats | None:
         """The leave-one-out R² of `predict` against the black box.
 
-        A float or (K,), on at most 2,000 of the rows. None where components are no projections on splines or bins.
+        A float or (K,), from at most 2,000 of the rows. None if the components are not projections on splines or bins.
         """
         fidelity = self._fitted.sensitivity.fidelity
         if fidelity is None:
@@ -378,15 +378,15 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
 
     @property
     def coef_(self) -> Floats | list[Floats]:
-        """The coefficients of the columns that the model is made of."""
+        """The coefficients of the columns whose linear combination is the black box."""
         return self._fitted.coef
 
     @property
     def rank_(self) -> int | list[int] | None:
-        """Numerical rank of the columns that are the spans, the constant included.
+        """Numerical rank of the columns that components are projected on, including the constant.
 
-        If it is less than their number, components are not unique. None where spans have a ridge (splines and bins),
-        or where there are none (the product measure): components are unique then.
+        If it is less than the number of columns, the components are not unique. None if the components are unique:
+        for splines and bins, whose projections have a ridge, and for the product measure, which needs no projection.
         """
         return self._fitted.rank
 
@@ -400,7 +400,7 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
     def _set_decomposition(
         self, problem: Problem, dictionary: Dictionary, solutions: Sequence[Solution], **rest: Any
     ) -> None:
-        """Put the solutions together (further arguments as for `assemble`)."""
+        """Assemble the decomposition from the solutions. Further arguments are those of `assemble`."""
         data = None
         if self.normalise == "data":
             assert problem.targets is not None

@@ -1,4 +1,4 @@
-"""Parameters and data of estimators, checked: clear errors in place of wrong results."""
+"""Checks of the parameters and data of estimators."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from fasthdmr._uncertainty.bootstrap import KINDS
 
 MAX_DEGREE = 3
 _LABELS = (
-    "Class labels are no output of a model: use fidelity(X) to compare with the model itself (TreeHDMR: combine='sum' "
-    "to decompose it as it is)."
+    "The output of a model cannot be compared with class labels. Use fidelity(X) to compare with the model itself "
+    "(TreeHDMR: combine='sum' to decompose the model without refitting)."
 )
 
 
 class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
-    """An estimator that checks its parameters, the data of `fit`, and rows; the children set `feature_names_`."""
+    """An estimator that checks its parameters, the data of `fit`, and rows. Subclasses set `feature_names_`."""
 
     feature_names_: tuple[str, ...]
-    _is_scored = False  # whether the output of the black box is a score, where y are labels
+    _outputs_scores = False  # whether the black box is a classifier: its output is a score, but y holds labels
 
     def _check_common(self) -> None:
-        """Check the parameters that estimators with splines have."""
+        """Check the parameters common to the estimators with splines."""
         self._check_kept()
         degree = self.degree
         if not isinstance(degree, int | np.integer) or not 0 <= degree <= MAX_DEGREE:
@@ -46,7 +46,7 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"basis must be {', '.join(others)} or {last}, got {self.basis!r}.")
 
     def _check_kept(self) -> None:
-        """Check the parameters that all estimators have."""
+        """Check the parameters common to all estimators."""
         order, normalise = self.order, self.normalise
         check_kind(self.ci, list(KINDS), name="ci")
         if normalise not in ("output", "data"):
@@ -55,22 +55,35 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"order must be a positive integer or None, got {order!r}.")
 
     def _targets_of(self, y: Any) -> Floats:
-        """Return y as numbers that the output of the black box can be compared with."""
+        """Return y as floating point numbers; raise an error if it holds class labels."""
         check_numbers(y, "y", remedy=_LABELS)
         targets = as_floats(y, "y")
-        if self._is_scored and np.array_equal(targets, np.round(targets)):
+        if self._outputs_scores and np.array_equal(targets, np.round(targets)):
             raise ValueError(
-                f"y holds whole numbers, but the output of the black box is a classifier's score. {_LABELS}"
+                f"y holds whole numbers only, but the output of the black box is a classifier's score. {_LABELS}"
             )
         return targets
 
     def _check_data(
         self, X: Any, y: Any, *, numeric: bool, needed_for: str = "", labels: bool = False
     ) -> tuple[NDArray[Any], Any]:
-        """Return X, and y where it is given, checked.
+        """Check X, and y if it is given.
 
-        `numeric` says whether y has to become floating point, `needed_for` who cannot do without it, `labels` whether
-        it may be text.
+        Parameters
+        ----------
+        X : array-like or data frame of shape (N, n)
+        y : array-like of shape (N,) or (N, K), or None
+        numeric : bool
+            Whether y must be converted to floating point.
+        needed_for : str
+            What y is required for, as named in the error if it is None; "" if it is not required.
+        labels : bool
+            Whether y may be text.
+
+        Returns
+        -------
+        X : ndarray of shape (N, n)
+        y : ndarray of shape (N,) or (N, K), or None
         """
         if y is None and needed_for:
             raise ValueError(
@@ -84,7 +97,7 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
         check_numbers(y, "y", labels=labels and not numeric, remedy=_LABELS)
         if self.normalise == "data":
             self._targets_of(y)
-        with np.errstate(invalid="ignore"):  # the check for finite values adds them up, which may overflow
+        with np.errstate(invalid="ignore"):  # scikit-learn sums the values to check them, which may overflow
             y = check_array(y, ensure_2d=False, dtype=np.float64 if numeric else None, input_name="y")
         if numeric:
             check_size(y, "y")
@@ -94,14 +107,14 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
         return X, y
 
     def _in_numbers(self, X: Any) -> Any:
-        """Return rows with numbers in place of the categories that the black box knows by name."""
+        """Return rows in which categories are replaced by the codes of the black box."""
         return X
 
     def _rows(self, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
         X = self._in_numbers(X)
         check_numbers(X, "X")
-        if not hasattr(self, "feature_names_in_"):  # the names may be those of the model
+        if not hasattr(self, "feature_names_in_"):  # scikit-learn checks these, but not names taken from the model
             check_names(X, self.feature_names_, may_be_unnamed=True)
         return self._validated(X, reset=False)
 
@@ -116,9 +129,9 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
         return "allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True
 
     def _interactions(self) -> set[Subspace]:
-        """Return the subspaces that the parameter `interactions` chooses."""
+        """Return the subspaces listed in the parameter `interactions`."""
         given, example = self.interactions, f"such as [{self.feature_names_[:2]!r}]"
-        # An iterator would be empty when it is asked for the second time.
+        # An iterator would be exhausted at the second fit.
         if not isinstance(given, Collection | np.ndarray) or isinstance(given, str | bytes | Mapping):
             raise ValueError(f"interactions must be None or a list of subspaces, {example}, got {given!r}.")
         chosen = set()
@@ -135,6 +148,6 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
         return chosen
 
     def _kept(self) -> Kept:
-        """Return which components are kept."""
+        """Return the rule that decides which components are kept."""
         chosen = getattr(self, "interactions", None)
         return Kept(self.order, None if chosen is None else frozenset(self._interactions()))

@@ -25,16 +25,18 @@ from fasthdmr._support.weights import check_weights
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ColumnDecomposition(Decomposition):
-    """What `decompose` returns: a `Decomposition`, and the matrices of the paper's form of it.
+    """The result of `decompose`: a `Decomposition` with the matrices A and nu of the paper.
 
     Attributes
     ----------
     A : ndarray of shape (1 + b, 1 + b)
-        The eta as columns, over the constant and the columns in the order `column_order`: unit upper triangular.
+        Unit upper triangular matrix. Column alpha holds the coefficients eta of the hierarchically orthogonal function
+        psi_alpha over the constant and the columns, the columns being in the order `column_order`.
     nu : ndarray of shape (1 + b,) or (1 + b, K)
-        With A nu = beta; f_u is the sum of nu_alpha psi_alpha over the columns alpha of u.
+        The solution of A nu = beta. f_u is the sum of nu_alpha psi_alpha over the columns alpha of u.
     column_order : ndarray of shape (b,)
-        The columns sorted by order, then subspace; the rows of `A`, `nu` and `coef` after the constant.
+        Indices of the columns, sorted by order, then by subspace. This is the order of the rows of `A`, `nu` and
+        `coef` after the constant.
     """
 
     A: Floats | None = None
@@ -53,27 +55,27 @@ def decompose(
     feature_names: Sequence[str] | None = None,
     n_jobs: int | None = None,
 ) -> ColumnDecomposition:
-    """Decompose a function given over any dictionary of feature columns.
+    """Decompose a function given as a linear combination of feature columns.
 
     Parameters
     ----------
     columns : array-like of shape (N, b)
-        Feature columns at the rows, whose (weighted) empirical measure is the measure.
+        Values of the feature columns at N rows. The measure is the (weighted) empirical distribution of these rows.
     subspaces : sequence of length b
         The variables that each column depends on, as indices or names; () for a constant column.
     coef : array-like of shape (b,) or (b, K), optional
         The coefficients beta: f = sum of coef times columns.
     y : array-like of shape (N,) or (N, K), optional
-        In place of `coef`: they are found by least squares (of least norm, for columns scaled to unit norm; 0 for
-        columns that are constant).
+        Values to fit `coef` to by least squares, in place of `coef`. Collinear columns get the minimum-norm solution
+        for columns scaled to unit norm; constant columns get 0.
     sample_weight : array-like of shape (N,), optional
         Non-negative weights of the rows.
     order : int, optional
-        The largest order of a component that is kept; the others are the residual. None: all.
+        The largest order of a component that is kept. Components of higher order are the residual. None: all.
     feature_names : sequence of str, optional
-        Names of the variables; None: x0, x1 and so on.
+        Names of the variables. None: x0, x1 and so on.
     n_jobs : int, optional
-        Threads; None means 1. Results do not depend on it.
+        Number of threads; None means 1. Results do not depend on it.
 
     Returns
     -------
@@ -83,14 +85,14 @@ def decompose(
     Raises
     ------
     ValueError
-        If shapes disagree, values are not finite, both or none of `coef` and `y` are given, or a column that is
-        labelled () is not constant.
+        If shapes do not match, values are not finite, not exactly one of `coef` and `y` is given, or a column with the
+        subspace () is not constant.
 
     Warns
     -----
     RankWarning
-        If the columns are linearly dependent, up to the rounding of their numbers, as copies with large means and
-        constants are; or so nearly that rounding keeps the sum of the components from the function.
+        If the columns are collinear up to rounding. Also if they are so nearly collinear that, because of rounding, the
+        components do not sum to the function.
 
     Notes
     -----
@@ -112,7 +114,7 @@ def decompose(
     names, labels = _subspaces(subspaces, matrix.shape[1], feature_names)
     weights = check_weights(sample_weight, matrix)
     if (coef is None) == (y is None):
-        raise ValueError("Give either coef or y: the coefficients of the columns, or values to fit them to.")
+        raise ValueError("Pass exactly one of coef (the coefficients of the columns) and y (values to fit them to).")
     dictionary = ArrayDictionary(labels, column_names(columns))
     given = _coefficients(coef, matrix) if y is None else _values(y, matrix)
     several, given = given.ndim == 2, given.reshape(len(given), -1)
@@ -139,7 +141,7 @@ def decompose(
 
 
 def _coefficients(coef: Any, matrix: NDArray[Any]) -> Floats:
-    """Return the coefficients of the columns, checked."""
+    """Check the coefficients of the columns."""
     check_numbers(coef, "coef")
     beta: Floats = check_array(np.asarray(coef), ensure_2d=False, dtype=np.float64, input_name="coef")
     if beta.shape[:1] != (matrix.shape[1],) or beta.ndim > 2:
@@ -148,7 +150,7 @@ def _coefficients(coef: Any, matrix: NDArray[Any]) -> Floats:
 
 
 def _values(y: Any, matrix: NDArray[Any]) -> Floats:
-    """Return the values that functions are fitted to, checked."""
+    """Check the values to which the coefficients are fitted."""
     check_numbers(y, "y")
     values: Floats = check_array(np.asarray(y), ensure_2d=False, dtype=np.float64, input_name="y")
     check_consistent_length(matrix, values)
@@ -165,6 +167,6 @@ def _subspaces(
     if feature_names is None:
         numbers = [i for u in subspaces for i in (u if np.iterable(u) else [u])]
         if any(isinstance(i, str) for i in numbers):
-            raise ValueError("Subspaces by name need feature_names.")
+            raise ValueError("feature_names is None, but subspaces holds names. Pass feature_names.")
         feature_names = [f"x{i}" for i in range(max(numbers, default=0) + 1)]
     return tuple(feature_names), [as_subspace(u, feature_names) for u in subspaces]

@@ -1,4 +1,4 @@
-"""HDMR: of any fitted model or function, or of data."""
+"""HDMR of any fitted model or function, or of data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 
 from fasthdmr._dictionaries.black_box import Output
 from fasthdmr._dictionaries.dictionary import Dictionary
-from fasthdmr._dictionaries.models import allows_nan, is_scored, names_of
+from fasthdmr._dictionaries.models import allows_nan, names_of, outputs_scores
 from fasthdmr._estimators.base import BaseHDMR
 from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._solve.problem import Problem
@@ -27,54 +27,55 @@ from fasthdmr._support.weights import check_weights
 class HDMR(BaseHDMR):
     """High Dimensional Model Representation of any fitted model or function, or of data.
 
-    The output, or y, is projected jointly on the spans of splines (or bins) of all subspaces up to `order`; the result
-    is taken apart into components, each orthogonal to the spans of all proper subsets of its variables. Without a
-    model this is a glass-box regressor: `predict` is the sum of the components.
+    The output, or y, is projected jointly on the spans of splines (or bins) of all subspaces up to `order`. The
+    projection is decomposed into component functions, each orthogonal to the spans of all proper subsets of its
+    variables. Without a model this is an interpretable (glass-box) regressor: `predict` is the sum of the components.
 
     Parameters
     ----------
     model : fitted estimator, callable or None
-        A regressor's `predict`, a classifier's `decision_function` or else `predict_proba` (of the second class, for
-        two), or a function of X, (N, n) to (N,) or (N, K), which gets a copy of the rows at each call and may write
-        into it. None: y itself.
+        What is decomposed: the `predict` of a regressor, the `decision_function` of a classifier or else its
+        `predict_proba` (of two classes, that of the second), or a function of X, (N, n) to (N,) or (N, K). A function
+        gets a copy of the rows at each call, so it may overwrite them. None: y itself.
     order : int
-        The largest order of a component; the rest is the residual.
+        The largest order of a component. Terms of higher order are part of the residual.
     interactions : list of subspaces, or None
-        The subspaces of order 2 and more to keep, by indices or names. None: all, or the strongest that fit with the
-        rows and with memory.
+        The subspaces of order 2 and more to keep, by indices or names. None: all, or only the strongest if the number
+        of rows or memory does not allow all.
     basis : "spline" or "bins"
         B-splines and their tensor products, or indicators of quantile bins.
     degree : int
-        Of the splines, 0 to 3. Splines of a skewed variable are those of its normal scores.
+        Degree of the splines, 0 to 3. For a skewed variable, the splines are functions of its normal scores.
     n_splines : int, tuple of int or None
-        Splines (or bins) of a variable, in spans of order 1, 2, …; None: the rule of `TreeHDMR`, and for single
-        variables more where an additive fit asks for them.
+        Number of splines (or bins) per variable, in spans of order 1, 2, … None: the rule of `TreeHDMR`. Single
+        variables get more if an additive fit needs them.
     normalise : "output" or "data"
         Whether indices are divided by the variance of the model's output or of y.
     ci : "jackknife" or "bootstrap"
-        What intervals and standard errors come from, when first asked for: derivatives, or 200 solutions on rows drawn
-        with replacement, which take longer.
+        Method for confidence intervals and standard errors, which are computed at first access. "jackknife" uses
+        derivatives; "bootstrap" solves again on 200 resamples, which takes longer.
     n_jobs : int or None
-        Threads; None means 1. Results do not depend on it.
+        Number of threads; None means 1. Results do not depend on it.
     verbose : int
-        Whether to print what spans are used.
+        Whether to print which spans are used.
 
     Attributes
     ----------
     subspaces_, components_, intercept_, sensitivity_, residual_, feature_names_
         As for `TreeHDMR`; `rank_` is None.
     fidelity_unused_ : float or ndarray of shape (K,)
-        R² of `predict` against the model, or y, at rows that were not used, by leave-one-out with the same ridge.
+        Leave-one-out R² of `predict` against the model, or y, for the same ridge parameter.
     decomposition_ : Decomposition
 
     Notes
     -----
-    Specification, sections 3 and 4. Components depend on `order`: the projection is joint, with a ridge of c/(N p) on
-    the coefficients of a span of p columns. c is at least 0.5, and more where that lowers the generalised
-    cross-validation (degrees of freedom counted 1.5 times, summed over outputs). Of up to 3,000 rows all pairs are in.
+    Specification, sections 3 and 4. The projection is joint, so components depend on `order`. It is a ridge regression
+    with the penalty c/(N p) on the coefficients of a span of p columns. c is at least 0.5. It is larger if that lowers
+    the generalised cross-validation score, summed over outputs, in which degrees of freedom count 1.5 times. With at
+    most 3,000 rows all pairs are included.
 
-    Where two variables take no values together, their component is unknown. There it is evaluated at the nearest place
-    with rows; other components are evaluated at the row as it is.
+    A component of two variables is not determined at pairs of values far from all rows. There it is evaluated at the
+    nearest pair of values that occurs. All other components are evaluated at the row itself.
 
     Examples
     --------
@@ -120,9 +121,9 @@ class HDMR(BaseHDMR):
         Parameters
         ----------
         X : array-like or data frame of shape (N, n)
-            The rows that are the measure.
+            Rows whose empirical distribution is the measure.
         y : array-like of shape (N,) or (N, K), optional
-            Needed without a model, and for `normalise="data"`.
+            Required without a model, and for `normalise="data"`.
         sample_weight : array-like of shape (N,), optional
             Non-negative weights of the rows.
 
@@ -133,40 +134,39 @@ class HDMR(BaseHDMR):
         Raises
         ------
         ValueError
-            If a parameter does not fit, or the spans do not fit into memory; the message says what to do.
+            If a parameter is invalid, or the spans do not fit into memory. The message states the remedy.
         sklearn.exceptions.NotFittedError
             If the model is not fitted.
 
         Warns
         -----
         ConcurvityWarning
-            If what a variable does can be written in others to a share above .93: once, with their names. All shares
-            are in ``decomposition_.concurvity``.
+            If more than 0.93 of the variance of a main effect can be explained by functions of other variables. One
+            warning names them all. The shares are in ``decomposition_.concurvity``.
         ResidualWarning
-            If the components leave over more than a tenth of the model's variance: once, with what would lower it. (Of
-            y itself that is mostly noise.)
+            If the residual is more than a tenth of the model's variance. The message states the remedy. (There is no
+            warning for y itself, whose residual is mostly noise.)
         PairsWarning
             If pairs are left out.
         ConstantWarning
             If the output is constant.
         """
-        with self._whole():
+        with self._restored_on_error():
             X, y, weights = self._check(X, y, sample_weight)
             strategy = self._strategy(X, y)
             problem = self._problem(X, y, weights)
-            dictionary, solutions = strategy.solve(problem)
-            self._assemble(problem, dictionary, solutions, strategy)
+            self._assemble(problem, strategy, *strategy.solve(problem))
         return self
 
     def _check(self, X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[Any], Any, Floats | None]:
-        """Check the parameters; return rows, y and weights, checked too, and name the variables."""
+        """Check parameters and data, and set the names of the variables. Return rows, y and weights."""
         self._check_common()
         if self.order is None:
-            raise ValueError("order must be a positive integer, got None: a function has no order of its own.")
+            raise ValueError("order must be a positive integer, got None. Only TreeHDMR and KernelHDMR accept None.")
         self._check_basis(SPANS)
         needed_for = "HDMR without a model" if self.model is None else ""
         needed_for = needed_for or ("normalise='data'" if self.normalise == "data" else "")
-        self._is_scored = self.model is not None and is_scored(self.model)
+        self._outputs_scores = self.model is not None and outputs_scores(self.model)
         X, y = self._check_data(X, y, numeric=True, needed_for=needed_for)
         weights = check_weights(sample_weight, X)
         given, of_model = getattr(self, "feature_names_in_", None), names_of(self.model)
@@ -185,7 +185,7 @@ class HDMR(BaseHDMR):
         return ValuesInSpans(output, values, SpanOptions(self.basis, self.degree, self.n_splines))
 
     def _assemble(
-        self, problem: Problem, dictionary: Dictionary, solutions: Sequence[Solution], strategy: ValuesInSpans
+        self, problem: Problem, strategy: ValuesInSpans, dictionary: Dictionary, solutions: Sequence[Solution]
     ) -> None:
         self._set_decomposition(
             problem,
@@ -198,7 +198,7 @@ class HDMR(BaseHDMR):
         )
 
     def _remedy(self, n_features: int) -> str:
-        """Return what lowers the residual."""
+        """Return the advice of the warning about a large residual."""
         remedies = ["a higher `order`"] if self.order < n_features else []
         if self.interactions is not None:
             remedies.append("more `interactions`")

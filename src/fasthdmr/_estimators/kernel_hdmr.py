@@ -10,7 +10,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from fasthdmr._dictionaries.dictionary import Dictionary
-from fasthdmr._dictionaries.models import is_scored
+from fasthdmr._dictionaries.models import outputs_scores
 from fasthdmr._estimators.base import BaseHDMR
 from fasthdmr._estimators.members import fit_member, is_fitted
 from fasthdmr._kernel_machines.columns import check_count
@@ -20,7 +20,6 @@ from fasthdmr._measures.gaussian import GaussianMeasure
 from fasthdmr._measures.rows import RowsMeasure
 from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._solve.problem import Problem
-from fasthdmr._support.sample import Sample
 from fasthdmr._support.subspaces import Subspace, as_subspace
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
@@ -31,25 +30,27 @@ from fasthdmr._support.weights import check_weights
 class KernelHDMR(BaseHDMR):
     """High Dimensional Model Representation of kernel machines.
 
-    The output f(x) = b + sum_s xi_s K(x, x_s) of a machine is a polynomial (or a sum of waves). It is taken apart,
-    without approximation, into component functions f_u, each orthogonal to all columns of proper subsets of u.
+    The output f(x) = b + sum_s xi_s K(x, x_s) of a machine is a polynomial (or a trigonometric polynomial). It is
+    decomposed exactly into component functions f_u, each orthogonal to all columns of proper subsets of u.
 
     Parameters
     ----------
     estimator : kernel machine
         SVR, NuSVR, SVC or NuSVC (of two classes: the decision function), OneClassSVM, KernelRidge or
-        GaussianProcessRegressor, with a linear or polynomial kernel or one of `fasthdmr.kernels`; or a Pipeline that
-        ends in one, after steps that shift, scale and select single columns: components are functions of the variables
-        of X. Fitted (used as it is, never changed) or not (cloned and fitted on X, y).
+        GaussianProcessRegressor, with a linear or polynomial kernel or one of `fasthdmr.kernels`. Or a Pipeline that
+        ends in one, after steps that shift, scale and select single columns; components are then functions of the
+        original variables. A fitted machine is used as it is; an unfitted one is cloned and fitted on X, y.
     order : int or None
-        The largest order of a component; the rest is the residual. None: all.
+        The largest order of a component. Terms of higher order are the residual. None: all.
     measure : "empirical" or tuple (mean, cov)
-        The rows, or the Gaussian law with these moments, exactly (for polynomials).
+        The empirical distribution of the rows, or the Gaussian distribution with these moments (polynomial kernels
+        only).
     normalise : "output" or "data"
         Whether indices are divided by the variance of the machine's output or of y.
     ci : "jackknife" or "bootstrap"
-        What intervals and standard errors come from, when first asked for: derivatives, or 200 solutions on rows drawn
-        with replacement, which take longer. A Gaussian law has neither.
+        Method for confidence intervals and standard errors, which are computed at first access. "jackknife" uses
+        derivatives; "bootstrap" solves again on 200 resamples, which takes longer. A Gaussian measure is known exactly
+        and has no intervals.
 
     Attributes
     ----------
@@ -58,17 +59,17 @@ class KernelHDMR(BaseHDMR):
     coef_ : ndarray of shape (b,), or list of K of them
         The coefficients beta of the columns: monomials of shifted and scaled variables, or cosines and sines.
     rank_ : int or list of K of them
-        Numerical rank of these columns, which are the spans, and the constant. If it is less than their number,
-        components are not unique.
+        Numerical rank of these columns and the constant. If it is less than the number of columns, the components are
+        not unique.
     estimator_ : kernel machine
-        The fitted one.
+        The fitted machine.
     decomposition_ : Decomposition
 
     Notes
     -----
     Paper, section "Kernel machines"; specification, section 6. A kernel of degree d on n variables has C(n + d, d)
-    columns; more than 6,000 are refused. Columns without weight in the kernel are spans all
-    the same. `order` drops components from the result; it does not change the others.
+    columns; more than 6,000 raise an error. Components are also orthogonal to columns whose coefficient in the kernel
+    is 0. `order` removes components from the result and does not change the others.
 
     Examples
     --------
@@ -110,11 +111,12 @@ class KernelHDMR(BaseHDMR):
         Parameters
         ----------
         X : array-like or data frame of shape (N, n)
-            The rows that are the measure; with a Gaussian one, they only tell the variables.
+            Rows whose empirical distribution is the measure. With a Gaussian measure, only the names and number of the
+            variables are taken from them.
         y : array-like of shape (N,) or (N, K), optional
-            Needed for a machine that is not fitted, and for `normalise="data"`.
+            Required for an unfitted machine, and for `normalise="data"`.
         sample_weight : array-like of shape (N,), optional
-            Non-negative weights of the rows: of the measure, and of the fit of a machine that is not fitted.
+            Non-negative weights of the rows, for the measure and for fitting an unfitted machine.
 
         Returns
         -------
@@ -123,40 +125,40 @@ class KernelHDMR(BaseHDMR):
         Raises
         ------
         ValueError, TypeError
-            If a parameter or the machine does not fit, or the kernel has too many columns; the message says what to do.
+            If a parameter is invalid, the machine is not supported, or the kernel has too many columns. The message
+            states the remedy.
 
         Warns
         -----
         RankWarning
-            If the columns are linearly dependent on these rows, with the numerical rank.
+            If the columns are collinear on these rows. The message states the numerical rank.
         ConstantWarning
             If the output is constant.
         ResidualWarning
-            If the components leave over more than a tenth of its variance.
+            If the residual is more than a tenth of the variance of the output.
         """
-        with self._whole():
+        with self._restored_on_error():
             X, y, weights = self._check(X, y, sample_weight)
             machine = self._read(X, y, weights)
             problem, measure = self._problem(machine, X, y, weights), self._measure(X, weights)
             self._columns = MachineInColumns.under(measure, machine)
-            dictionary, solutions = self._columns.solve(problem)
-            self._assemble(problem, dictionary, solutions, measure.sample())
+            self._assemble(problem, measure, *self._columns.solve(problem))
         return self
 
     def _check(self, X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[Any], Any, Floats | None]:
-        """Return rows, y and weights, checked."""
+        """Check parameters and data. Return rows, y and weights."""
         self._check_kept()
         new = not is_fitted(self.estimator)
         if not new:
-            check_count(read_machine(self.estimator))  # before anything is done to X
+            check_count(read_machine(self.estimator))  # fails early, before X is copied
         needed_for = "normalise='data'" if self.normalise == "data" else "a machine that is not fitted" if new else ""
-        self._is_scored = is_scored(self.estimator)
+        self._outputs_scores = outputs_scores(self.estimator)
         numeric = self.normalise == "data"
-        X, y = self._check_data(X, y, numeric=numeric, needed_for=needed_for, labels=self._is_scored)
+        X, y = self._check_data(X, y, numeric=numeric, needed_for=needed_for, labels=self._outputs_scores)
         return X, y, check_weights(sample_weight, X)
 
     def _read(self, X: NDArray[Any], y: Any, weights: Floats | None) -> Machine:
-        """Fit the machine if it is not fitted, and return what it says."""
+        """Fit the machine if it is unfitted, and return its kernel, coefficients and names."""
         fitted = is_fitted(self.estimator)
         self.estimator_ = self.estimator if fitted else fit_member(self.estimator, X, y, weights)
         machine = read_machine(self.estimator_)
@@ -169,7 +171,9 @@ class KernelHDMR(BaseHDMR):
         if self.normalise == "data":
             targets = y.reshape(len(y), -1)
             if targets.shape[1] != n_outputs:
-                raise ValueError(f"y must have one column for each of the machine's {n_outputs} outputs.")
+                raise ValueError(
+                    f"y must have one column for each of the machine's {n_outputs} outputs, got {targets.shape[1]}."
+                )
         return Problem(X, weights, self._kept(), targets, n_threads(self.n_jobs))
 
     def kernel_component(self, variables: Any) -> KernelComponent:
@@ -185,7 +189,7 @@ class KernelHDMR(BaseHDMR):
         Returns
         -------
         KernelComponent
-            Called with rows X and X2, it returns (N, M).
+            A function of rows X, (N, n), and X2, (M, n), with values of shape (N, M).
 
         Raises
         ------
@@ -208,11 +212,14 @@ class KernelHDMR(BaseHDMR):
         except (TypeError, ValueError):
             raise ValueError(f"measure must be 'empirical' or a tuple (mean, cov), got {self.measure!r}.") from None
         if self.normalise != "data" and weights is not None and self.estimator_ is self.estimator:
-            raise ValueError("sample_weight weighs rows, and the measure (mean, cov) has none.")
+            raise ValueError(
+                "sample_weight was passed, but with measure=(mean, cov) and a fitted machine no rows are used. Pass no "
+                "weights."
+            )
         return GaussianMeasure(mean, cov, X.shape[1])
 
     def _assemble(
-        self, problem: Problem, dictionary: Dictionary, solutions: Sequence[Solution], sample: Sample
+        self, problem: Problem, measure: Measure, dictionary: Dictionary, solutions: Sequence[Solution]
     ) -> None:
         several = self._columns.machine.several
         self._set_decomposition(
@@ -220,7 +227,7 @@ class KernelHDMR(BaseHDMR):
             dictionary,
             solutions,
             output_names=tuple(f"y{k}" for k in range(len(solutions))) if several else None,
-            sample=sample,
+            sample=measure.sample(),
             ci=self.ci,
             remedy=lambda: "a higher `order`",
         )
@@ -246,7 +253,7 @@ class KernelHDMR(BaseHDMR):
 
 
 class KernelComponent:
-    """K_u: the component of a kernel that depends on x by the variables of u only.
+    """The component K_u of a kernel, a function of the variables of u only.
 
     Parameters
     ----------

@@ -18,14 +18,14 @@ from fasthdmr.loaders.trees import compared_alike
 
 
 def default_members(random_state: Any) -> list[Any]:
-    """Return the paper's I_3, unfitted: gradient boosting of depth 1, 2 and 3."""
+    """Return the unfitted models of the paper's I_3: gradient boosting of depth 1, 2 and 3."""
     from sklearn.ensemble import GradientBoostingRegressor
 
     return [GradientBoostingRegressor(max_depth=depth, random_state=random_state) for depth in (1, 2, 3)]
 
 
 def as_members(estimators: Any, random_state: Any) -> list[Any]:
-    """Return the list of models that the parameter `estimators` means.
+    """Return the parameter `estimators` as a list of models.
 
     Examples
     --------
@@ -42,20 +42,20 @@ def as_members(estimators: Any, random_state: Any) -> list[Any]:
 
 
 def is_fitted(member: Any) -> bool:
-    """Return whether a model is fitted; what is no estimator at all is left to the loader to refuse."""
+    """Return whether a model is fitted. True for objects without `fit`, for which the loader raises the error."""
     if isinstance(member, Forest) or not hasattr(member, "fit"):
         return True
     try:
         check_is_fitted(member)
     except NotFittedError:
         return False
-    except AttributeError:  # the tags of xgboost before 2.1.4 fail; what is not fitted is left to the loader
+    except AttributeError:  # the tags of xgboost before 2.1.4 fail; the loader raises an error if it is unfitted
         return True
     return True
 
 
 def fit_member(member: Any, X: NDArray[Any], y: Any, sample_weight: Any) -> Any:
-    """Return a clone, fitted to copies: a step of it may write into what it is given."""
+    """Return a fitted clone. It is fitted to copies of the data, which some models overwrite."""
     X, y = X.copy(order="K"), y.copy(order="K")
     if sample_weight is None:
         return clone(member).fit(X, y)
@@ -68,13 +68,13 @@ def fit_member(member: Any, X: NDArray[Any], y: Any, sample_weight: Any) -> Any:
 
 
 def fit_members(members: Sequence[Any], X: NDArray[Any], y: Any, sample_weight: Any, *, verbose: int = 0) -> list[Any]:
-    """Return the models, fitted clones in place of those that are not fitted."""
+    """Return the models, replacing each unfitted one by a fitted clone."""
     each = progress(members, "fitting models", total=len(members), verbose=verbose)
     return [member if is_fitted(member) else fit_member(member, X, y, sample_weight) for member in each]
 
 
 def load_members(members: Sequence[Any], n_features: int, feature_names: Sequence[str] | None) -> list[Forest]:
-    """Load fitted models, and check that they speak of the same variables and outputs.
+    """Load fitted models, and check that they have the same variables and outputs.
 
     Parameters
     ----------
@@ -85,12 +85,12 @@ def load_members(members: Sequence[Any], n_features: int, feature_names: Sequenc
     Returns
     -------
     list of Forest
-        They compare values in the same way.
+        All of them compare values with thresholds in the same precision and with the same operator.
 
     Raises
     ------
     ValueError
-        If numbers of features or outputs, or feature names, disagree.
+        If the numbers of features, the numbers of outputs or the feature names differ.
     """
     forests = [load_forest(member) for member in members]
     for forest in forests:

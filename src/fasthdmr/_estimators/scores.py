@@ -1,4 +1,4 @@
-"""R² of functions of any scale."""
+"""R² that neither overflows nor underflows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from fasthdmr._support.weights import check_weights
 
 
 def r_squared(y: Any, prediction: Floats, sample_weight: Any) -> float:
-    """Return scikit-learn's R², whose squares it takes of numbers near one; a constant hit but for rounding is hit."""
+    """Return scikit-learn's R², computed from values scaled to about 1 so that their squares do not overflow.
+
+    A prediction that equals a constant y up to rounding counts as exact.
+    """
     if sample_weight is not None:
         check_numbers(sample_weight, "sample_weight")
     values = np.asarray(y)

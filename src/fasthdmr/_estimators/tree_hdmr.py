@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags, check_array
 
 from fasthdmr._dictionaries.dictionary import Dictionary
-from fasthdmr._dictionaries.models import allows_nan, is_scored
+from fasthdmr._dictionaries.models import allows_nan, outputs_scores
 from fasthdmr._dictionaries.tree_columns import Sorting, TreeDictionary
 from fasthdmr._estimators.base import BaseHDMR
 from fasthdmr._estimators.members import as_members, fit_members, is_fitted, load_members, variable_names
@@ -38,82 +38,87 @@ class TreeHDMR(BaseHDMR):
     """High Dimensional Model Representation of tree ensembles.
 
     The output f of one model, or of a linear combination of several, is written as f_0 + sum f_u(x_u) over subspaces
-    u of the variables, each component function orthogonal to the columns of all proper subsets of u, also when the
-    variables are correlated. The rows passed to `fit` are the measure; they need not be training rows.
+    u of the variables. Each component function f_u is orthogonal to the columns of all proper subsets of u, also when
+    the variables are correlated. The measure is the empirical distribution of the rows passed to `fit`, which need not
+    be training rows.
 
     Parameters
     ----------
     estimators : tree model, list of them, or None
-        What `fasthdmr.load_forest` takes, fitted (used as they are, never changed) or not (cloned and fitted on X, y).
-        None: the paper's I_3, three gradient boosting regressors of depth 1, 2 and 3, 100 trees each.
+        Models that `fasthdmr.load_forest` accepts. Fitted models are used as they are; unfitted ones are cloned and
+        fitted on X, y. None: the paper's I_3, three gradient boosting regressors of depth 1, 2 and 3, 100 trees each.
     order : int or None
-        The largest order of a component; the rest is the residual. None: whatever the trees have.
+        The largest order of a component. Terms of higher order are part of the residual. None: no limit.
     interactions : list of subspaces, or None
-        The subspaces of order 2 and more to keep, by indices or names. None: those that occur.
+        The subspaces of order 2 and more to keep, by indices or names. None: all that occur in the trees.
     basis : "spline", "bins" or "trees"
         The spans that components are orthogonal to: B-splines and their tensor products; indicators of quantile bins;
         or the tree columns themselves, as in the paper (see Notes).
     degree : int
-        Of the splines, 0 to 3. Splines of a skewed variable are those of its normal scores.
+        Degree of the splines, 0 to 3. For a skewed variable, the splines are functions of its normal scores.
     n_splines : int, tuple of int or None
-        Splines (or bins) of a variable, in spans of order 1, 2, …; None: of N rows N ** (0.35 - 0.05 order), at least 2
-        and at most 12, 8, 5, …, and for single variables more of them where that lowers the generalised
-        cross-validation of an additive fit by a tenth, as oscillating effects do; for up to 1,000 rows also twice as
-        many, and more for pairs, where that meets left-out rows better. Variables with no more distinct values than
-        that get one column a value.
+        Number of splines (or bins) per variable, in spans of order 1, 2, … None: N ** (0.35 - 0.05 order) for N rows,
+        at least 2 and at most 12, 8, 5, … A single variable gets more if that lowers the generalised cross-validation
+        score of an additive fit by a tenth, as for oscillating effects. With at most 1,000 rows, larger numbers for
+        single variables and pairs are chosen if they reduce the leave-one-out error. A variable with no more distinct
+        values than splines gets one indicator column per value.
     smooth : bool
         For splines and bins. True: each component is the least-squares projection of its tree terms on the spline
-        spaces of its variables and their subsets; what splines cannot represent is in the residual. Where two variables
-        take no values together, their component is evaluated at the nearest place with rows. Trees of at most three
-        variables are kept whole. False: components keep the piecewise constant terms of the trees. They are orthogonal
-        to the spans of their subsets, but not to step functions of fewer variables. Trees are then sorted by node.
+        spaces of its variables and their subsets; what splines cannot represent is in the residual. A component of two
+        variables is not determined at pairs of values far from all rows; there it is evaluated at the nearest pair of
+        values that occurs. A tree of at most three variables is one term; a larger tree has one term for each set of
+        variables on its paths. False: components keep the piecewise constant terms of the trees. They are orthogonal
+        to the spans of their subsets, but not to step functions of fewer variables. Every tree then has one term for
+        each set of variables on its paths.
     combine : "auto", "sum" or "ridge"
-        "sum": the models as they are, added up. "ridge": coefficients of all tree columns against y. "auto": "sum" for
-        one model, "ridge" for several or None.
+        "sum": the sum of the models. "ridge": ridge regression of y on all tree columns. "auto": "sum" for one model,
+        "ridge" for several or None.
     alphas : array-like, float or None
-        Penalties to choose from for "ridge", on sums of squares of centred, unscaled columns. None: 11 values
-        from 1e-6 to 1e4. The trees have seen the rows, so cross-validation tends to choose small ones.
+        Candidate penalties for "ridge", relative to sums of squares of centred, unscaled columns. None: 11 values from
+        1e-6 to 1e4. If the trees were fitted to the same rows, cross-validation tends to choose small penalties.
     cv : int, splitter or iterable
-        For "ridge": K puts row i into fold i mod K; the test sets of a splitter must partition the rows.
+        Folds for "ridge". An int K puts row i into fold i mod K. The test sets of a splitter must partition the rows.
     measure : "empirical" or "product"
-        "empirical": the rows as they are. "product": the product of their marginals, as if variables were independent;
-        components are exact and faithful, and `basis`, `degree`, `n_splines` and `smooth` are ignored (see Notes).
+        "empirical": the empirical distribution of the rows. "product": the product of its marginals, as if variables
+        were independent. Components are then exact and need no spans, so `basis`, `degree`, `n_splines` and `smooth`
+        are ignored (see Notes).
     normalise : "output" or "data"
         Whether indices are divided by the variance of the model's output or of y.
     ci : "jackknife" or "bootstrap"
-        What intervals and standard errors come from, when first asked for: derivatives, or 200 solutions on rows drawn
-        with replacement, which take longer. The product measure has neither.
+        Method for confidence intervals and standard errors, which are computed at first access. "jackknife" uses
+        derivatives; "bootstrap" solves again on 200 resamples, which takes longer. There are none for the product
+        measure.
     n_jobs : int or None
-        Threads; None means 1. Results do not depend on it.
+        Number of threads; None means 1. Results do not depend on it.
     random_state : int, RandomState or None
-        For the models that `estimators=None` stands for.
+        Random state of the models that `estimators=None` creates.
     verbose : int
-        Whether to print how long each stage took, and to show the progress of what takes long (with tqdm).
+        Whether to print the time of each stage, and to show progress bars of long stages (with tqdm).
 
     Attributes
     ----------
     subspaces_ : list of tuple of int, length C
-        The subspaces of the components, sorted by order; the constant is none of them.
+        The subspaces of the components, sorted by order, without the constant.
     components_ : list of Component
     intercept_ : float or ndarray of shape (K,)
-        f_0. Here and below, K is the number of outputs where there are several.
+        The constant f_0. Here and below, K is the number of outputs if there are several.
     sensitivity_ : Sensitivity
         Sa, Sb, S of the components; ST, R of the variables; tables and level sets.
     residual_ : float or ndarray of shape (K,)
-        What the components leave over, Cov(r, f)/V.
+        The variance share of the residual r, Cov(r, f)/V.
     fidelity_unused_ : float, ndarray of shape (K,), or None
-        R² of `predict` against the models at rows that were not used, by leave-one-out; for splines and bins.
+        Leave-one-out R² of `predict` against the models. None unless components are projections on splines or bins.
     coef_ : ndarray of shape (b,), or list of K of them
-        The coefficients beta of the tree columns (one for each model and subspace, by subspace).
+        The coefficients beta of the tree columns. There is one column for each model and subspace, sorted by subspace.
     alpha_ : float, ndarray of shape (K,), or None
-        The penalty that was chosen, for "ridge".
+        The penalty chosen by "ridge". None for "sum".
     rank_ : int, list of K of them, or None
-        Numerical rank of the columns that are the spans, the constant included: the tree columns of `basis="trees"`. If
-        it is less than their number, components are not unique. None for splines and bins, whose solutions have a
-        ridge, and for the product measure, which has no spans.
+        Numerical rank of the tree columns and the constant, for `basis="trees"`. If it is less than the number of
+        columns, the components are not unique. None for splines and bins, whose projections have a ridge, and for the
+        product measure, which needs no projection: these components are unique.
     forests_ : list of Forest
     estimators_ : list
-        The fitted models.
+        The fitted models, in the order of `estimators`.
     decomposition_ : Decomposition
     feature_names_ : tuple of str
     n_features_in_, feature_names_in_
@@ -121,22 +126,26 @@ class TreeHDMR(BaseHDMR):
 
     Notes
     -----
-    Paper, section "Decision trees"; specification, sections 3 and 4. With `basis="trees"`, if a model has no trees on a
-    variable alone, its main effect has no span and hides in the interactions (specification 4, "The trap"): combine
-    models of depth 1, 2, … then. Splines and bins do not need that.
+    Paper, section "Decision trees"; specification, sections 3 and 4. With `basis="trees"`, the main effect of a
+    variable is projected on the trees that split on this variable only. If a model has no such trees, the main effect
+    remains in the interactions (specification 4, "The trap"). Combine models of depth 1, 2, … to avoid this. Splines
+    and bins do not have this problem.
 
-    In spans, every term of the model is projected inside its own subspace: on the spans of the subsets of its
-    variables, up to `order`, and on nothing else; then components are purified top-down. So components of terms of up
-    to three variables do not depend on `order`, and no pair is left out. A term of 5 to 8 variables that is not kept is
-    projected on coarse spans, one of more on those of single variables. Every solution has a ridge of 0.5/(N p) on the
-    coefficients of a span of p columns (specification, section 3), N the number of rows that the weights are worth:
-    their sum if all are whole numbers, which count repetitions, else (sum w)²/(sum w²). Components are orthogonal to
-    the spans below up to that ridge: at 1,500 rows less than 2e-5 of the variance of f lies in them.
+    With splines or bins, every term of the model is projected within its own subspace, on the spans of the subsets of
+    its variables up to `order`. The components are then made orthogonal top-down, from larger to smaller subspaces.
+    Therefore components of terms of up to three variables do not depend on `order`, and no pair is left out. If the
+    component of a term is not kept, a term of 5 to 8 variables is projected on coarse spans, and a term of more
+    variables on the spans of single variables. Every projection is a ridge regression with the penalty 0.5/(N p) on
+    the coefficients of a span of p columns (specification, section 3). N is the effective number of rows: the sum of
+    the weights w if all are whole numbers (repetition counts), else (sum w)²/(sum w²). Because of the ridge, components
+    are only approximately orthogonal to the spans of subsets: at 1,500 rows their projections on these spans have less
+    than 2e-5 of the variance of f.
 
-    With `measure="product"` (specification 4) components follow from the boxes of the leaves, without spans: a leaf of
-    value c adds to f_u c times the product of 1_j(x_j) - p_j over the variables of u and of p_j over the others on its
-    path, p_j the share of rows whose variable j leads there (missing values are values like others). All are
-    orthogonal: `Sb` is 0, `Sa` are Sobol' indices, f_i is the centred partial dependence under that measure.
+    With `measure="product"` (specification 4), components are computed from the boxes of the leaves, without spans. A
+    leaf of value c adds to f_u the product of c, of 1_j(x_j) - p_j over the variables j of u, and of p_j over the other
+    variables on its path. 1_j is 1 if x_j satisfies the splits of the path on variable j, else 0; p_j is its mean over
+    the rows. Missing values are treated as values. All components are orthogonal: `Sb` is 0, `Sa` are Sobol' indices,
+    and f_i is the centred partial dependence under that measure.
 
     Examples
     --------
@@ -199,11 +208,11 @@ class TreeHDMR(BaseHDMR):
         Parameters
         ----------
         X : array-like or data frame of shape (N, n)
-            The rows that are the measure.
+            Rows whose empirical distribution is the measure.
         y : array-like of shape (N,) or (N, K), optional
-            Needed for unfitted models, for "ridge", and for `normalise="data"`.
+            Required for unfitted models, for "ridge", and for `normalise="data"`.
         sample_weight : array-like of shape (N,), optional
-            Non-negative weights of the rows: of the measure, of "ridge", and of the fit of unfitted models.
+            Non-negative weights of the rows, for the measure, "ridge", and fitting unfitted models.
 
         Returns
         -------
@@ -212,37 +221,34 @@ class TreeHDMR(BaseHDMR):
         Raises
         ------
         ValueError, TypeError
-            If a parameter or a model does not fit; the message says what to do.
+            If a parameter is invalid or a model is not supported. The message states the remedy.
 
         Warns
         -----
         RankWarning
-            If tree columns are linearly dependent on these rows, for `basis="trees"`: once, with the numerical rank.
+            If tree columns are collinear on these rows, for `basis="trees"`. The message states the numerical rank.
         ConcurvityWarning
-            If what a variable does can be written in others to a share above .93: once, with their names. All shares
-            are in ``decomposition_.concurvity``.
+            If more than 0.93 of the variance of a main effect can be explained by functions of other variables. One
+            warning names them all. The shares are in ``decomposition_.concurvity``.
         ResidualWarning
-            If the components leave over more than a tenth of the output's variance: once, with what would lower it.
+            If the residual is more than a tenth of the variance of the output. The message states the remedy.
         ConstantWarning
             If the output is constant.
         """
-        with self._whole():
+        with self._restored_on_error():
             members, combination = self._check_parameters()
-            if category_columns(X):
-                X = recoded(X, [load_forest(member) for member in members if is_fitted(member)])
             X, y, weights = self._check(members, combination, X, y, sample_weight)
             trees = self._load(members, combination, X, y, weights)
             problem = self._problem(combination, X, y, weights)
             with self._timed("decomposed"):
-                dictionary, solutions = self._strategy(trees, combination).solve(problem)
-                self._assemble(problem, dictionary, solutions)
+                self._assemble(problem, *self._strategy(trees, combination).solve(problem))
         return self
 
     def _in_numbers(self, X: Any) -> Any:
         return recoded(X, getattr(self, "forests_", []))
 
     def _check_parameters(self) -> tuple[list[Any], Combination]:
-        """Check what does not depend on data; return the models, and how they are combined."""
+        """Check all parameters that can be checked without data. Return the models and the way to combine them."""
         members = as_members(self.estimators, self.random_state)
         self._check_common()
         self._check_basis(BASES)
@@ -262,22 +268,24 @@ class TreeHDMR(BaseHDMR):
     def _check(
         self, members: list[Any], combination: Combination, X: Any, y: Any, sample_weight: Any
     ) -> tuple[NDArray[Any], Any, Floats | None]:
-        """Return rows, y and weights, checked."""
+        """Check the data. Return rows, y and weights."""
+        if category_columns(X):
+            X = recoded(X, [load_forest(member) for member in members if is_fitted(member)])
         reasons = {
             "models that are not fitted": not all(map(is_fitted, members)),
             "combine='ridge'": combination.needs_y,
             "normalise='data'": self.normalise == "data",
         }
         needed_for = next((reason for reason, applies in reasons.items() if applies), "")
-        numeric, labels = combination.needs_y or self.normalise == "data", any(map(is_scored, members))
-        self._is_scored = labels and not combination.needs_y
+        numeric, labels = combination.needs_y or self.normalise == "data", any(map(outputs_scores, members))
+        self._outputs_scores = labels and not combination.needs_y
         X, y = self._check_data(X, y, numeric=numeric, needed_for=needed_for, labels=labels)
         return X, y, check_weights(sample_weight, X)
 
     def _load(
         self, members: list[Any], combination: Combination, X: NDArray[Any], y: Any, weights: Floats | None
     ) -> TreeDictionary:
-        """Fit the models that are not fitted, and return the columns of all."""
+        """Fit the unfitted models, and return the tree columns of all models."""
         with self._timed("models fitted"):
             self.estimators_ = fit_members(members, X, y, weights, verbose=self.verbose)
         with self._timed("models read"):
@@ -287,8 +295,8 @@ class TreeHDMR(BaseHDMR):
         return TreeDictionary(self.forests_, self._sorting(combination), n_threads=n_threads(self.n_jobs))
 
     def _sorting(self, combination: Combination) -> Sorting:
-        """Return how trees are sorted into subspaces."""
-        # A coefficient against y belongs to whole trees, so they stay together where there are such coefficients.
+        """Return whether terms are trees or nodes."""
+        # Regression coefficients belong to columns of whole trees, so "ridge" cannot split trees into nodes.
         if self.measure == "product" or not BASES[self.basis].is_span or combination.needs_y:
             return "tree"
         return sorting_of_terms(smooth=self.smooth)
@@ -298,7 +306,9 @@ class TreeHDMR(BaseHDMR):
         if combination.needs_y or self.normalise == "data":
             targets = np.ascontiguousarray(y.reshape(len(y), -1), dtype=np.float64)
             if targets.shape[1] != n_outputs:
-                raise ValueError(f"y has {targets.shape[1]} column(s), but the models have {n_outputs} output(s).")
+                raise ValueError(
+                    f"y must have one column for each of the models' {n_outputs} output(s), got {targets.shape[1]}."
+                )
         return Problem(X, weights, self._kept(), targets, n_threads(self.n_jobs), self.verbose)
 
     def _strategy(self, trees: TreeDictionary, combination: Combination) -> Strategy:
@@ -324,7 +334,7 @@ class TreeHDMR(BaseHDMR):
         self.alpha_ = alphas[0] if one or alphas[0] is None else np.array(alphas)
 
     def _remedy(self) -> str:
-        """Return what lowers the residual."""
+        """Return the advice of the warning about a large residual."""
         largest = max((len(group.subspace) for forest in self.forests_ for group in forest.groups), default=0)
         remedies = []
         if self.order is not None and largest > self.order:

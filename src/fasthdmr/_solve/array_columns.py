@@ -1,4 +1,4 @@
-"""Functions over columns that the caller computes, which are the spans: the paper's appendix."""
+"""Functions that are linear combinations of columns of an array, decomposed as in the paper's appendix."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from fasthdmr._support.steps import take_columns
 from fasthdmr._support.threads import one_blas_thread
 from fasthdmr._support.typing import Floats
 
-_LARGEST_COEFFICIENT = 1e305  # components have larger ones
+_LARGEST_COEFFICIENT = 1e305  # leaves a margin to the largest number, since components have larger coefficients
 
 
 @dataclass(frozen=True, eq=False)
 class FunctionsOfColumns:
-    """Functions shift + scale times (1, columns / units) beta, whose components are orthogonal to columns below.
+    """Functions shift + scale * (1, columns / units) beta. Components are orthogonal to the columns of proper subsets.
 
     Attributes
     ----------
     dictionary : ArrayDictionary
     triangle : ndarray of shape (1 + b, 1 + b)
-        R of the QR of the weighted (1, columns / units), weights summing to 1.
+        R factor of the weighted matrix (1, columns / units), for weights that sum to 1.
     units : ndarray of shape (b,)
         Powers of two.
     betas : list of ndarray of shape (1 + b,), length K
@@ -45,7 +45,7 @@ class FunctionsOfColumns:
 
     @classmethod
     def given(cls, problem: Problem, dictionary: ArrayDictionary, coef: Floats) -> FunctionsOfColumns:
-        """Take the functions with given coefficients of the columns, (b, K), which are the rows of the problem."""
+        """Make the functions with given coefficients, (b, K), of the columns `problem.X`."""
         constants = _constants(problem.X, dictionary.constant)
         (triangle,), units = _triangles(problem, dictionary.order, [None])
         betas, scales = [], []
@@ -58,7 +58,7 @@ class FunctionsOfColumns:
 
     @classmethod
     def fitted(cls, problem: Problem, dictionary: ArrayDictionary) -> FunctionsOfColumns:
-        """Take the least-squares fits to the targets of the problem."""
+        """Make the least-squares fits of the columns `problem.X` to the targets of the problem."""
         assert problem.targets is not None
         _constants(problem.X, dictionary.constant)
         targets = Deviations.of(problem.targets, problem.weights)
@@ -69,7 +69,7 @@ class FunctionsOfColumns:
         return cls(dictionary, triangles[0][:-1, :-1], units, betas, targets.mean, targets.scale)
 
     def solve(self, problem: Problem) -> tuple[ArrayDictionary, list[Solution]]:
-        """Return the columns, and the components of every function."""
+        """Return the dictionary of columns, and the components of every function."""
         labels, threads = self.dictionary.labels(), problem.n_threads
         return self.dictionary, [
             solve(self.triangle, labels, beta, threads).rescaled(float(shift), float(scale), self.units)
@@ -77,7 +77,7 @@ class FunctionsOfColumns:
         ]
 
     def eta_and_nu(self, problem: Problem) -> tuple[Floats, Floats]:
-        """Return A, whose columns are the eta, and nu, (1 + b, K), over (1, columns)."""
+        """Return the paper's A, (1 + b, 1 + b), and nu, (1 + b, K), for the columns (1, columns)."""
         forms = [eta_and_nu(self.triangle, self.dictionary.labels(), beta, problem.n_threads) for beta in self.betas]
         by_column = np.concatenate([[1.0], self.units])
         nu = np.column_stack([form[1] for form in forms]) * (self.scales / by_column[:, None])
@@ -86,15 +86,15 @@ class FunctionsOfColumns:
 
 
 def _constants(matrix: NDArray[Any], constant: list[int]) -> Floats:
-    """Return the values of the columns that are said to be constant."""
+    """Return the values of the columns with the subspace (); raise an error if one is not constant."""
     for j in constant:
         if np.ptp(matrix[:, j]) != 0:
-            raise ValueError(f"Column {j} has the subspace (), but is not constant.")
+            raise ValueError(f"Column {j} has the subspace (), but is not constant. Name the variables it depends on.")
     return np.asarray(matrix[0, constant], dtype=np.float64)
 
 
 def _triangles(problem: Problem, order: list[int], targets: Sequence[Floats | None]) -> tuple[list[Floats], Floats]:
-    """Return the triangle of the columns and each target, and the powers of two that columns are divided by, (b,)."""
+    """Return the R factor of the columns and each target, and the powers of two that columns are divided by, (b,)."""
 
     def triangle(columns: NDArray[Any], target: Floats | None) -> Floats:
         with one_blas_thread():
@@ -104,7 +104,7 @@ def _triangles(problem: Problem, order: list[int], targets: Sequence[Floats | No
 
     columns, units = take_columns(problem.X, order), np.ones(len(order))
     first = triangle(columns, targets[0])
-    # It tells of columns at the ends of the range, so that not all of them are searched for their largest numbers.
+    # The columns are scaled only if the R factor shows extreme magnitudes: a search of all entries would take longer.
     sizes = np.abs(first[:, 1 : len(order) + 1]).max(axis=0)
     if not all(np.isfinite(size) and power_of_two(size) == 1 for size in sizes):
         check_size(problem.X, "columns")
@@ -115,26 +115,26 @@ def _triangles(problem: Problem, order: list[int], targets: Sequence[Floats | No
 
 
 def _scaled(beta: Floats, triangle: Floats, units: Floats, n_rows: int, output: int) -> tuple[float, Floats]:
-    """Return a power of two near the terms of f = beta_0 + columns units beta, and beta for f over that and columns."""
+    """Return a power of two near the terms of f = beta_0 + (columns * units) beta, and the coefficients of f / it."""
     with np.errstate(over="ignore", under="ignore"):
         coefficients = beta[1:] * units
         terms = np.abs(coefficients) * np.linalg.norm(triangle[:, 1:], axis=0)
-    largest = abs(beta[0]) + np.sqrt(n_rows) * terms.sum()  # a value is at most so many times its root mean square
+    largest = abs(beta[0]) + np.sqrt(n_rows) * terms.sum()  # a value is at most sqrt(n_rows) times the root mean square
     if not largest <= LARGEST:
         raise ValueError(
-            f"coef times columns add up to as much as {largest:.3g} in output {output}, which overflows; at most "
-            f"{LARGEST:g} is taken. Divide coef by a power of ten."
+            f"The sum of coef times columns may reach {largest:.3g} in output {output}, which overflows; at most "
+            f"{LARGEST:g} is allowed. Divide coef by a power of ten."
         )
     scale = power_of_two(terms.max(initial=0.0))
     return scale, np.concatenate([beta[:1], coefficients]) / scale
 
 
 def _check_coefficients(beta: Floats, scale: float, units: Floats, order: Sequence[int]) -> None:
-    """Refuse a column beside which y is so large that coefficients come near the end of the range of numbers."""
+    """Raise an error if y is so much larger than a column that the column's coefficient may overflow."""
     with np.errstate(over="ignore"):
         too_large = np.flatnonzero(~(np.abs(beta) * (scale / units) < _LARGEST_COEFFICIENT))
     if len(too_large):
         raise ValueError(
-            f"The coefficient of column {order[too_large[0]]} overflows: y is too large beside it. Multiply the column "
-            "by a power of ten."
+            f"The coefficient of column {order[too_large[0]]} overflows, because y is too large relative to the "
+            "column. Multiply the column by a power of ten."
         )

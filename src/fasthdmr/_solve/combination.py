@@ -1,4 +1,4 @@
-"""How models are combined: the coefficients of the tree columns of every output (spec 4)."""
+"""Linear combinations of models: the coefficients of the tree columns of every output (spec 4)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from fasthdmr._support.typing import Floats
 
 @dataclass(frozen=True, eq=False)
 class Combined:
-    """One output of models: shift + scale times (1, columns / unit) beta.
+    """One output of the combined models, shift + scale * (1, columns / unit) beta.
 
     Attributes
     ----------
     trees : TreeDictionary
     number : int
-        Of the output.
+        Index of the output.
     beta : ndarray of shape (1 + b,)
     shift : float
     scale, unit : float
@@ -36,7 +36,7 @@ class Combined:
     alpha : float or None
         The penalty of the ridge regression that gave beta.
     found_with : ndarray of shape (1 + b, 1 + b) or None
-        The triangle of (1, columns / unit), where beta needed it.
+        R factor of (1, columns / unit), if it was computed to find beta.
     """
 
     trees: TreeDictionary
@@ -49,16 +49,16 @@ class Combined:
     found_with: Floats | None = None
 
     def triangle(self, problem: Problem) -> Floats:
-        """Return R of the QR of the weighted columns (1, columns / unit)."""
+        """Return the R factor of the weighted matrix (1, columns / unit)."""
         return _triangles(problem, self.trees, self.number)[0] if self.found_with is None else self.found_with
 
     def output(self) -> TreeOutput:
-        """Return the output as columns that are not divided by anything.
+        """Return the output as coefficients of the unscaled columns.
 
         Raises
         ------
         ValueError
-            If it is too large to be added up.
+            If sums of its values may overflow.
         """
         with np.errstate(over="ignore", under="ignore"):
             coef = self.beta[1:] * (self.scale / self.unit)
@@ -69,25 +69,25 @@ class Combined:
 
 
 class Combination(Protocol):
-    """A way to combine models."""
+    """A rule for the coefficients of the tree columns."""
 
     @property
     def needs_y(self) -> bool:
-        """Whether y tells the coefficients."""
+        """Whether the coefficients depend on y."""
         ...
 
     def combine(self, problem: Problem, trees: TreeDictionary) -> Iterator[Combined]:
-        """Yield the outputs."""
+        """Yield each output of the combined models."""
         ...
 
 
 class Sum:
-    """The models as they are, added up."""
+    """The sum of the models."""
 
     needs_y: ClassVar[bool] = False
 
     def combine(self, problem: Problem, trees: TreeDictionary) -> Iterator[Combined]:
-        """Yield the outputs, whose coefficients are 1."""
+        """Yield each output, with coefficients 1."""
         for k, columns in enumerate(trees.columns):
             unit, constant = power_of_two(trees.reach[k]), float(columns.constants.sum())
             trees.check_reach(k, constant, 1.0)
@@ -97,14 +97,14 @@ class Sum:
 
 @dataclass(frozen=True, eq=False)
 class Ridge:
-    """Coefficients against y, by ridge regression with the penalty of the least error on left-out folds.
+    """Ridge regression of y on the tree columns, with the penalty that minimises the cross-validation error.
 
     Attributes
     ----------
     alphas : ndarray of shape (L,)
-        Penalties to choose from, on sums of squares of centred, unscaled columns.
+        Candidate penalties, relative to sums of squares of centred, unscaled columns.
     cv : int, splitter or iterable
-        As `fold_numbers` takes it.
+        As in `fold_numbers`.
     """
 
     alphas: Floats
@@ -112,7 +112,7 @@ class Ridge:
     needs_y: ClassVar[bool] = True
 
     def combine(self, problem: Problem, trees: TreeDictionary) -> Iterator[Combined]:
-        """Yield the outputs."""
+        """Yield each output of the combined models."""
         assert problem.targets is not None
         for k, unit in enumerate(map(power_of_two, trees.reach)):
             y = np.ascontiguousarray(problem.targets[:, k])
@@ -120,7 +120,7 @@ class Ridge:
             fold, n_folds = fold_numbers(self.cv, problem.X, y) if len(self.alphas) > 1 else (None, 1)
             triangle, of_folds = _triangles(problem, trees, k, target.values[:, 0], fold, n_folds)
             with np.errstate(over="ignore", under="ignore"):
-                alphas = self.alphas / unit / unit  # columns are divided by the unit
+                alphas = self.alphas / unit / unit  # because the columns are divided by the unit
             best = 0
             if len(alphas) > 1:
                 best = int(np.argmin(cross_validate(of_folds, alphas, verbose=problem.verbose)))
@@ -137,9 +137,9 @@ def _triangles(
     fold: NDArray[np.int64] | None = None,
     n_folds: int = 1,
 ) -> tuple[Floats, Floats]:
-    """Return the triangle of the tree columns (and y), and those of the folds that it is merged from.
+    """Return the R factor of the tree columns (and y), and the R factors of the folds that it is merged from.
 
-    Columns are divided by a power of two near the reach of the output.
+    Columns are divided by a power of two near the largest magnitude of the output.
     """
     with one_blas_thread(), rows_progress(len(problem.X), "rows of the triangle", verbose=problem.verbose):
         triangles = trees.columns[output].triangles(

@@ -1,4 +1,4 @@
-"""What is needed of a decomposition to judge it."""
+"""The protocol of decompositions, for code that analyses them but must not import their class."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fasthdmr._support.typing import Floats
 
 
 class Decomposed(Protocol):
-    """A decomposition: attributes and methods as of `fasthdmr.results.Decomposition`."""
+    """The attributes and methods of `fasthdmr.results.Decomposition` that its analysis uses."""
 
     @property
     def dictionary(self) -> Dictionary: ...

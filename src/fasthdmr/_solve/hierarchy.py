@@ -1,4 +1,4 @@
-"""From a triangle to component functions: the b x b algebra of spec 3, done in C++."""
+"""From the R factor of the columns to component functions: linear algebra on b x b matrices in C++ (spec 3)."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from fasthdmr._support.typing import Floats
 from fasthdmr._support.warnings import RankWarning, warn
 
 RANK_TOLERANCE = 1e-12
-"""Columns, scaled to unit norm, count as dependent below this, or below their own rounding where that is more."""
+"""Relative tolerance of the numerical rank, for columns of unit norm. Columns with large means have a larger one."""
 
-_MISSED = 1e-8  # deviations of f, by which the components may miss it without a word,
-_LARGE = 8.0  # unless the terms of f are nearly as large, and so is its own rounding
+_MISSED = 1e-8  # a warning needs a rounding error of the sum of components above this, in standard deviations of f,
+_LARGE = 8.0  # and terms of components that are larger than those of f by this factor: f has rounding errors itself
 
 
 class Projection(Protocol):
-    """How the components of one output were found, in spans."""
+    """The projection on spans from which the components of one output were computed."""
 
     @property
     def n_effective(self) -> float:
-        """The number of rows that the weights are worth."""
+        """The effective number of rows."""
         ...
 
     def unused(
         self, rows: Any, dictionary: Any, output: int, black_box: Floats, left: Floats, work: float = ...
     ) -> Floats:
-        """Return what is missed at rows that are left out one by one.
+        """Return the leave-one-out residuals.
 
         Parameters
         ----------
@@ -46,9 +46,9 @@ class Projection(Protocol):
         black_box : ndarray of shape (1 + b,)
             Its coefficients, in units of the output's scale.
         left : ndarray of shape (m,)
-            What is missed at the rows when they are used.
+            The ordinary residuals at the rows.
         work : float
-            Multiplications that the leverages of different systems may take.
+            The number of multiplications that the leverages may take; more than that are estimated.
         """
         ...
 
@@ -61,7 +61,7 @@ class Solution:
     ----------
     subspaces : list of tuple of int, length C
     weights : csc_array of shape (p, C)
-        The components over the constant and the columns of the dictionary.
+        The coefficients of each component with respect to the constant and the columns of the dictionary.
     constant : float
         f_0.
     variance, covariance : ndarray of shape (C,)
@@ -69,20 +69,20 @@ class Solution:
     total : float
         Var(f), in units of scale².
     black_box : csc_array of shape (p, 1)
-        The black box over the same columns.
+        The coefficients of the black box with respect to the same columns.
     coef : ndarray of shape (b,)
-        The coefficients beta of the columns that it is made of.
+        The coefficients beta of the columns whose linear combination is the black box.
     rank : int or None
-        Numerical rank of the columns that are the spans, the constant included; None where spans have a ridge, or where
-        there are none.
+        Numerical rank of the columns that components are projected on, including the constant. None for projections
+        with a ridge, and if there is no projection.
     is_constant : bool
-        Whether the black box varies by no more than rounding.
+        Whether the black box is constant up to rounding.
     scale : float
-        A power of two: 1 but for outputs whose squares would leave the range of numbers.
+        A power of two. It is 1 unless squares of the output would overflow or underflow.
     projection : Projection or None
-        How the components were found, in spans.
+        The projection on splines or bins, if there was one.
     alpha : float or None
-        The penalty of the ridge regression that coef is from; None: of none.
+        The penalty of the ridge regression that `coef` is from, if there was one.
     """
 
     subspaces: list[Subspace]
@@ -100,13 +100,13 @@ class Solution:
     alpha: float | None = None
 
     def rescaled(self, shift: float, scale: float, columns: Floats) -> Solution:
-        """Return the solution for f, this being the one for (f - shift) / scale over columns divided by others.
+        """Return the solution for f, if this is the solution for (f - shift) / scale with scaled columns.
 
         Parameters
         ----------
         shift, scale : float
         columns : ndarray of shape (b,)
-            What the columns had been divided by.
+            The number that each column was divided by.
 
         Raises
         ------
@@ -124,7 +124,8 @@ class Solution:
         black_box[0] += shift
         if not (np.isfinite(black_box).all() and np.isfinite(weights.data).all()):
             raise ValueError(
-                "The coefficients of the columns overflow: y is too large beside them. Bring both closer to one."
+                "The coefficients of the columns overflow, because y is too large relative to the columns. Scale both "
+                "to about one."
             )
         return replace(
             self,
@@ -137,7 +138,7 @@ class Solution:
         )
 
     def reduced(self, kept: NDArray[np.bool_]) -> csc_array:
-        """f_0 plus the kept components, as one more component."""
+        """Return the coefficients of f_0 plus the kept components."""
         weights = self.weights @ kept.astype(np.float64)
         weights[0] += self.constant
         return csc_array(weights[:, None])
@@ -146,7 +147,10 @@ class Solution:
 def indices_of(
     solutions: Sequence[Solution], subspaces: Sequence[Subspace], divisors: Sequence[float]
 ) -> tuple[Floats, Floats]:
-    """Return Sa and S, each (C, K): shares of divisors in units of each output's scale², which are 0 for none."""
+    """Return Sa and S, each (C, K): variances and covariances divided by `divisors`.
+
+    Divisors are in units of the scale² of each output. If a divisor is 0, its indices are 0.
+    """
     indices = np.zeros((2, len(subspaces), len(solutions)))
     for k, (solution, divisor) in enumerate(zip(solutions, divisors, strict=True)):
         scale = 0.0 if divisor == 0 else 1 / divisor
@@ -158,12 +162,12 @@ def indices_of(
 
 
 def solve(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> Solution:
-    """Decompose f = beta_0 + B beta by the top-down pass of spec 3.
+    """Decompose f = beta_0 + B beta by the top-down pass (spec 3).
 
     Parameters
     ----------
     triangle : ndarray of shape (1 + b, 1 + b)
-        R of the QR of the weighted columns (1, B), weights summing to 1.
+        R factor of the weighted matrix (1, B), for weights that sum to 1.
     labels : Labels
     beta : ndarray of shape (1 + b,)
     n_threads : int
@@ -175,8 +179,8 @@ def solve(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> Sol
     Warns
     -----
     RankWarning
-        If the columns are linearly dependent; components are then those of least norm. Or if the components are so
-        large, as those of nearly dependent columns are, that rounding keeps their sum from f.
+        If the columns are collinear; the minimum-norm solution is returned. Also if the columns are so nearly collinear
+        that, because of rounding, the components do not sum to f.
     """
     with one_blas_thread():
         result = _core.top_down(
@@ -190,7 +194,7 @@ def solve(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> Sol
     begin = result["begin"]
     weights = csc_array((result["weight"], result["column"], begin), shape=(len(beta), len(begin) - 1))
     sizes = np.linalg.norm(triangle, axis=0)  # root mean squares
-    # The largest term of f: what its variation has to be compared with.
+    # The largest term of f. Variation of f is rounding if it is tiny relative to this.
     scale = float(np.max(np.abs(beta) * sizes, initial=0.0))
     largest = float(np.max(np.abs(weights.data) * sizes[weights.indices], initial=0.0))
     _warn(result["rank"], len(beta), largest, scale, np.sqrt(result["total"]))
@@ -209,7 +213,10 @@ def solve(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> Sol
 
 
 def _warn(rank: int, p: int, largest: float, scale: float, deviation: float) -> None:
-    """Warn of collinear columns, and of components that are too large to sum to f (arguments: their and its terms)."""
+    """Warn of collinear columns, and of components whose sum has large rounding errors.
+
+    `largest` and `scale` are the largest terms of the components and of f, `deviation` is the standard deviation of f.
+    """
     complaints = []
     if rank < p:
         complaints.append(
@@ -221,16 +228,16 @@ def _warn(rank: int, p: int, largest: float, scale: float, deviation: float) -> 
     rounding = np.finfo(float).eps * largest
     if largest > _LARGE * scale and rounding > _MISSED * deviation > 0:
         complaints.append(
-            f"The terms of the components are up to {largest / scale:.1g} times as large as those of f, so rounding "
-            f"keeps their sum about {rounding / deviation:.1g} standard deviations of f from f. Fewer columns that "
-            "nearly depend on each other, or columns whose means are taken off, bring it nearer."
+            f"The terms of the components are up to {largest / scale:.1g} times as large as those of f, so their sum "
+            f"differs from f by about {rounding / deviation:.1g} standard deviations of f because of rounding. Centre "
+            "the columns, or leave out columns that are nearly collinear."
         )
     if complaints:
         warn(" ".join(complaints), RankWarning)
 
 
 def eta_and_nu(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -> tuple[Floats, Floats]:
-    """Return A, whose columns are the eta, and nu with A nu = beta (spec 3; arguments as for `solve`)."""
+    """Return the paper's A and nu, where A nu = beta (spec 3). Arguments are those of `solve`."""
     with one_blas_thread():
         return _core.a_and_nu(
             np.asfortranarray(triangle),
@@ -243,17 +250,19 @@ def eta_and_nu(triangle: Floats, labels: Labels, beta: Floats, n_threads: int) -
 
 
 def least_squares(triangle: Floats) -> Floats:
-    """Return intercept and coefficients of y on (1, B), of least norm for columns scaled to unit norm.
+    """Return intercept and coefficients of the regression of y on B.
+
+    For collinear columns, this is the minimum-norm solution for columns scaled to unit norm.
 
     Parameters
     ----------
     triangle : ndarray of shape (b + 2, b + 2)
-        R of the QR of the weighted columns (1, B, y).
+        R factor of the weighted matrix (1, B, y).
 
     Returns
     -------
     ndarray of shape (1 + b,)
-        Columns that are constant up to rounding have the coefficient 0.
+        The coefficient of a column that is constant up to rounding is 0.
     """
     with one_blas_thread():
         return _core.least_squares(np.asfortranarray(triangle), RANK_TOLERANCE)

@@ -1,4 +1,4 @@
-"""What is to be decomposed, and what of it is kept: what every way to solve it is given."""
+"""The problem that every strategy solves: the measure, and the components to keep."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from fasthdmr._support.typing import Floats
 
 @dataclass(frozen=True)
 class Kept:
-    """The subspaces whose components are kept; what the others hold is the residual.
+    """The set of subspaces whose components are kept. Other components are part of the residual.
 
     Attributes
     ----------
     order : int or None
-        The largest order; None: all.
+        The largest order. None: no limit.
     interactions : frozenset of tuple of int or None
-        Those of order 2 and more; None: all that occur.
+        The subspaces of order 2 and more. None: all that occur.
 
     Examples
     --------
@@ -43,19 +43,19 @@ class Kept:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """The rows that are the measure, and what is asked for.
+    """The rows whose empirical distribution is the measure, and options of the decomposition.
 
     Attributes
     ----------
     X : ndarray of shape (N, n)
     weights : ndarray of shape (N,) or None
-        None: all rows weigh the same.
+        None: equal weights.
     kept : Kept
     targets : ndarray of shape (N, K) or None
-        y as numbers, where models are combined, or indices compared, with it.
+        y, if models are fitted to it or indices are divided by its variance.
     n_threads : int
     verbose : int
-        Whether to print what is done.
+        Whether to print progress and choices.
     """
 
     X: NDArray[Any]
@@ -77,13 +77,13 @@ class Problem:
         return n if self.kept.order is None else min(int(self.kept.order), n)
 
     def part(self, rows: slice) -> tuple[NDArray[Any], Floats | None]:
-        """Return some of the rows, and their weights."""
+        """Return a slice of the rows and of the weights."""
         return self.X[rows], None if self.weights is None else self.weights[rows]
 
 
 class Strategy(Protocol):
-    """A way to solve problems: the black box, and the spans that its components are to be orthogonal to."""
+    """A black box with a method to compute its components."""
 
     def solve(self, problem: Problem) -> tuple[Dictionary, list[Solution]]:
-        """Return the columns that components are made of, and the components of every output."""
+        """Return the dictionary whose columns represent the components, and the components of every output."""
         ...

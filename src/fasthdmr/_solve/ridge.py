@@ -1,4 +1,4 @@
-"""Ridge regression on triangles: the coefficients that combine tree columns (spec 4, the paper's F_I)."""
+"""Ridge regression from R factors: the coefficients that combine tree columns (spec 4, the paper's F_I)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from fasthdmr._support.threads import one_blas_thread
 from fasthdmr._support.typing import Floats
 
 DEFAULT_ALPHAS = np.logspace(-6, 4, 11)
-"""The grid of penalties, on sums of squares of centred, unscaled columns."""
+"""The default candidates for the penalty, relative to sums of squares of centred, unscaled columns."""
 
 _LARGEST_SVD = 500
-"""Columns: a fifth of a second. An SVD cannot be broken off; what takes its place can, and is faster from here on."""
+"""The most columns for an SVD, which takes 0.2 s then and cannot be interrupted. QR can, and is faster for more."""
 
 
 def ridge_path(triangle: Floats, alphas: Floats) -> Floats:
@@ -28,14 +28,14 @@ def ridge_path(triangle: Floats, alphas: Floats) -> Floats:
     Parameters
     ----------
     triangle : ndarray of shape (b + 2, b + 2)
-        R of the QR of the weighted columns (1, B, y).
+        R factor of the weighted matrix (1, B, y).
     alphas : ndarray of shape (L,)
 
     Returns
     -------
     ndarray of shape (1 + b, L)
-        Intercepts, then coefficients; of least norm where a penalty is 0 and columns depend on each other, and 0 for
-        columns that are constant up to rounding.
+        Intercepts, then coefficients. The coefficient of a column that is constant up to rounding is 0. If the penalty
+        is 0 and columns are collinear, this is the minimum-norm solution.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def ridge_path(triangle: Floats, alphas: Floats) -> Floats:
     array([[1. , 2.5],
            [2. , 1. ]])
     """
-    means = triangle[0] / (triangle[0, 0] or 1.0)  # no weight at all: nothing to centre
+    means = triangle[0] / (triangle[0, 0] or 1.0)  # the first entry is 0 if all weights are 0
     columns, target = triangle[1:, 1:-1], triangle[1:, -1]
     varying = np.linalg.norm(columns, axis=0) > RANK_TOLERANCE * np.abs(triangle[0, 1:-1])
     columns = np.where(varying, columns, 0.0)
@@ -55,7 +55,7 @@ def ridge_path(triangle: Floats, alphas: Floats) -> Floats:
 
 
 def _by_svd(columns: Floats, target: Floats, alphas: Floats) -> Floats:
-    """Return the coefficients for every penalty, (b, L)."""
+    """Return the coefficients for every penalty, (b, L), by a singular value decomposition."""
     u, s, vt = svd(columns, full_matrices=False, check_finite=False)
     s = np.where(s > np.finfo(float).eps * (len(columns) + 1) * s.max(initial=0.0), s, 0.0)
     squares = s[:, None] ** 2 + alphas
@@ -65,9 +65,12 @@ def _by_svd(columns: Floats, target: Floats, alphas: Floats) -> Floats:
 
 
 def _by_qr(columns: Floats, target: Floats, alphas: Floats) -> Floats:
-    """Return the same by a pivoted QR and, for every penalty, as many rows below the triangle as it has columns."""
+    """Return the coefficients for every penalty, (b, L), by a pivoted QR.
+
+    For every penalty, another QR decomposition of its R factor and of the penalty's rows follows.
+    """
     tolerance = np.finfo(float).eps * (len(columns) + 1)
-    square, own = np.asfortranarray(columns[:-1]), np.ascontiguousarray(target[:-1])  # the last row is that of y alone
+    square, own = np.asfortranarray(columns[:-1]), np.ascontiguousarray(target[:-1])  # the last row is 0 except for y
     with one_blas_thread():
         return _core.ridge(square, own, alphas.tolist(), tolerance)
 
@@ -78,10 +81,10 @@ def cross_validate(folds: Floats, alphas: Floats, *, verbose: int = 0) -> Floats
     Parameters
     ----------
     folds : ndarray of shape (K, b + 2, b + 2)
-        The triangle of (1, B, y) of each fold.
+        The R factor of (1, B, y) of each fold.
     alphas : ndarray of shape (L,)
     verbose : int
-        Whether a long run shows its progress.
+        Whether to show a progress bar.
 
     Returns
     -------
@@ -92,13 +95,16 @@ def cross_validate(folds: Floats, alphas: Floats, *, verbose: int = 0) -> Floats
         pairs = zip(folds, _all_but_one(folds), strict=True)
         for fold, rest in progress(pairs, "cross-validation", total=len(folds), verbose=verbose):
             coef = ridge_path(rest, alphas)
-            contrast = np.vstack([-coef, np.ones(len(alphas))])  # (1, B, y) times it: y minus what is predicted
+            contrast = np.vstack([-coef, np.ones(len(alphas))])  # (1, B, y) @ contrast are the prediction errors
             errors += np.square(fold @ contrast).sum(axis=0)
     return errors
 
 
 def _all_but_one(folds: Floats) -> Iterable[Floats]:
-    """Merge all triangles but one, for each of them: from sums before and after, so 3 K merges instead of K²."""
+    """Yield, for each fold, the R factor of all other folds.
+
+    It is merged from the R factors of all folds before and of all folds after, so 3 K merges suffice instead of K².
+    """
     after = [folds[-1]]
     for fold in folds[-2:0:-1]:
         after.append(_core.merge_triangles(np.stack([after[-1], fold])))
@@ -116,7 +122,7 @@ def fold_numbers(cv: Any, X: Any, y: Any) -> tuple[NDArray[np.int64] | None, int
     Parameters
     ----------
     cv : int, splitter with a method ``split``, or iterable of (train, test) index arrays
-        An int K puts row i into fold i mod K, which is returned as None: whatever the blocks, C++ knows it.
+        An int K puts row i into fold i mod K. C++ computes that itself, so `fold` is None then.
     X : array-like of shape (N, n)
     y : array-like of shape (N,) or (N, K)
 

@@ -1,4 +1,4 @@
-"""Tree ensembles in their own columns, which are the spans, as in the paper."""
+"""Decomposition of tree ensembles with basis="trees": components are projected on the tree columns, as in the paper."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from fasthdmr._solve.problem import Problem
 
 @dataclass(frozen=True, eq=False)
 class TreesInColumns:
-    """Tree ensembles, whose components are orthogonal to the tree columns of fewer variables.
+    """Tree ensembles whose components are orthogonal to the tree columns of proper subsets of their variables.
 
     Attributes
     ----------
     trees : TreeDictionary
-        Sorted by tree.
+        Their columns: the sum of the trees of each model and subspace.
     combination : Combination
     """
 
@@ -27,7 +27,7 @@ class TreesInColumns:
     combination: Combination
 
     def solve(self, problem: Problem) -> tuple[TreeDictionary, list[Solution]]:
-        """Return the tree columns, and the components of every output."""
+        """Return the dictionary of tree columns, and the components of every output."""
         return self.trees, [self._solve(problem, output) for output in self.combination.combine(problem, self.trees)]
 
     def _solve(self, problem: Problem, output: Combined) -> Solution:

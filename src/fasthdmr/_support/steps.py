@@ -72,7 +72,7 @@ def solve_unit_triangle(triangle: Floats, right: Floats) -> Floats:
 
 
 def take_columns(matrix: NDArray[Any], order: Sequence[int]) -> NDArray[Any]:
-    """Return the columns in this order, in Fortran order; the matrix itself if nothing changes.
+    """Return the columns in the given order, in Fortran order; the matrix itself if it has this order already.
 
     Examples
     --------
