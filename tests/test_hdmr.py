@@ -183,7 +183,7 @@ def test_what_does_not_fit_into_memory_is_refused_with_the_estimate():
     wide = np.random.default_rng(0).normal(size=(3100, 300))
     with pytest.raises(ValueError, match="makes 4,500,250 spans"):
         HDMR(order=3).fit(wide, wide[:, 0])
-    with pytest.raises(ValueError, match=r"whose products need about .* GB"):
+    with pytest.raises(ValueError, match=r"whose Gram matrix needs about .* GB"):
         HDMR(order=3).fit(wide[:, :60], wide[:, 0])
 
 

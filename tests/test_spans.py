@@ -236,10 +236,10 @@ def test_ridge_regression_through_columns_and_through_rows(factor, weighted):
 
 def test_the_weight_of_the_ridge_is_found_where_small_ones_spend_the_rows():
     """The criterion is infinite for a while, then falls and rises; or it rises from the least on."""
-    found = joint_fit._least_of(lambda c: np.inf if c < 100 else 1 + np.log(c / 1000) ** 2, 0.5)
+    found = joint_fit._minimise(lambda c: np.inf if c < 100 else 1 + np.log(c / 1000) ** 2, 0.5)
     assert 500 <= found <= 2000
-    assert joint_fit._least_of(lambda c: c, 0.5) == 0.5
-    assert joint_fit._least_of(lambda c: np.inf, 0.5) > 1000
+    assert joint_fit._minimise(lambda c: c, 0.5) == 0.5
+    assert joint_fit._minimise(lambda c: np.inf, 0.5) > 1000
 
 
 @pytest.mark.parametrize("weighted", [False, True])

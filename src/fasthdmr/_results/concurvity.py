@@ -128,8 +128,8 @@ class OtherSpans:
             b[block] = 0.0
             variance = sums.output_variance[m]
             left = variance - b @ right[:, m] - self.ridge @ b**2
-            spent = self.first[-1] - (block.stop - block.start) - (len(self.spans.sizes) - 1)
-            shares[m] = 1 - max(left, 0.0) / variance * (self.n_rows - 1) / max(self.n_rows - 1 - spent, 1.0)
+            freedom = self.first[-1] - (block.stop - block.start) - (len(self.spans.sizes) - 1)
+            shares[m] = 1 - max(left, 0.0) / variance * (self.n_rows - 1) / max(self.n_rows - 1 - freedom, 1.0)
             carried[m] = np.add.reduceat(b * right[:, m], self.first[:-1]) / variance
         return shares, carried
 

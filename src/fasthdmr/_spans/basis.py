@@ -1,4 +1,7 @@
-"""Spans of a decomposition: B-splines and bins of one variable, tensor products of several (spec 4)."""
+"""Spans of a decomposition: B-splines and bins of one variable, tensor products of several (spec 4).
+
+A span is the space of functions of the variables of one subspace. Its basis is the tensor product of B-splines.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +29,12 @@ class Axis(NamedTuple):
     ----------
     variable, degree : int
     knots : list of float
-        Clamped; where there are scores, in units of these.
+        Clamped knots, in units of the normal scores if there are any.
     missing : bool
-        Whether there is a column for missing values.
+        Whether there is an indicator column for missing values.
     scores : (list of float, list of float)
-        Rising values of the variable and their normal scores, which are interpolated in between; without any, the
-        variable itself is the coordinate.
+        Increasing values of the variable and their normal scores. B-splines are functions of the score, interpolated
+        linearly between these values. If empty, B-splines are functions of the variable itself.
     """
 
     variable: int
@@ -42,14 +45,14 @@ class Axis(NamedTuple):
 
 
 MAX_DUAL_ROWS = 3000
-"""Up to so many rows, columns that outnumber them are solved for through the Gram matrix of the rows."""
+"""The most rows for which a fit with more columns than rows uses the Gram matrix of the rows (dual form)."""
 
 _MANY_ROWS = 20_000
-_KNOT_ROWS = 100_000  # quantiles of more rows move by less than a row's share of them
-_INNER = (0.25, 0.75), (0.05, 0.95), (0.0, 1.0)
-_SKEWED = 3.0  # of normal variables these are 2.4 times as wide as the one before, and 2 to 2.7 times
+_KNOT_ROWS = 100_000  # knots are quantiles of a subsample of about this size
+_INNER = (0.25, 0.75), (0.05, 0.95), (0.0, 1.0)  # levels of the interquartile range and of two wider ranges
+_SKEWED = 3.0  # a variable is skewed if a range is wider than the next smaller one by this factor; normal: 2 to 2.7
 _FEW_VALUES = 12
-_LEAST_RANK = 1e-9  # rows of hardly any weight stay near the others
+_LEAST_RANK = 1e-9  # bounds the normal scores of extreme rows with tiny weights
 _SCORE_NODES = 256
 
 
@@ -87,9 +90,9 @@ def default_size(n_rows: int, order: int, basis: str = "spline") -> int:
 
 
 def informative_rows(X: NDArray[Any], weights: Floats | None) -> int:
-    """Return how many rows the size rule may count on: distinct ones with weight, so that a repeated row is one.
+    """Return the number of distinct rows with positive weight, from which default sizes are computed.
 
-    Above `_MANY_ROWS`, where sizes no longer grow, repetitions are not looked for.
+    Above `_MANY_ROWS`, repeated rows are counted too, since default sizes no longer grow.
 
     Examples
     --------
@@ -101,7 +104,7 @@ def informative_rows(X: NDArray[Any], weights: Floats | None) -> int:
 
 
 def distinct_rows(X: NDArray[Any], weights: Floats | None) -> tuple[NDArray[Any], Floats]:
-    """Return every row that has weight once, and the sum of the weights of its repetitions.
+    """Return the distinct rows with positive weight, and the total weight of each.
 
     Examples
     --------
@@ -116,21 +119,21 @@ def distinct_rows(X: NDArray[Any], weights: Floats | None) -> tuple[NDArray[Any]
 
 
 def _records(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return the rows as one value each."""
+    """Return each row as one comparable value."""
     return np.ascontiguousarray(rows).view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1])))[:, 0]
 
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """Axes and the spans made of them: what crosses into C++, picklable.
+    """Axes, and the spans that are tensor products of them. It can be pickled.
 
     Attributes
     ----------
     axes : list of Axis
     subspaces : list of tuple of int
-        Sorted by order; closed under taking subsets, but for variables that are constant.
+        Sorted by order. Every subset of a subspace is included, unless it contains a constant variable.
     axes_of : list of list of int
-        The axes of each span.
+        The indices of the axes of each span.
     """
 
     axes: list[Axis]
@@ -139,7 +142,7 @@ class Basis:
 
     @cached_property
     def core(self) -> _core.Spans:
-        """The spans in C++; made again after unpickling."""
+        """The C++ object for the spans, which is not pickled but constructed again."""
         return _core.Spans([Axis(*axis) for axis in self.axes], self.subspaces, self.axes_of)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -173,7 +176,7 @@ def make_basis(
     degree: int,
     main_sizes: Mapping[int, int] | None = None,
 ) -> Basis:
-    """Place knots at (weighted) quantiles, and make the spans of the given subspaces.
+    """Make the spans of the given subspaces, with knots at (weighted) quantiles.
 
     Parameters
     ----------
@@ -182,11 +185,11 @@ def make_basis(
     subspaces : sequence of tuple of int
         Sorted by order.
     sizes : sequence of int
-        Splines of a variable in spans of order 1, 2, …
+        Number of splines per variable in spans of order 1, 2, …
     degree : int
-        Of the splines; 0 makes bins.
+        Degree of the splines; 0 gives bins.
     main_sizes : dict of int to int, optional
-        Other sizes of single variables.
+        Sizes of single variables that differ from ``sizes[0]``.
 
     Returns
     -------
@@ -196,7 +199,7 @@ def make_basis(
     Raises
     ------
     ValueError
-        If the range of a variable is no number.
+        If the range of a variable overflows.
     """
     profiles = {j: Profile.of(X[:, j], weights) for j in sorted({j for u in subspaces for j in u})}
     for j, profile in profiles.items():
@@ -224,7 +227,7 @@ def make_basis(
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """The distinct values of a variable, and their weights."""
+    """The distinct values of a variable, and the total weight of each."""
 
     values: Floats
     weights: Floats
@@ -232,7 +235,7 @@ class Profile:
 
     @classmethod
     def of(cls, column: NDArray[Any], weights: Floats | None) -> Profile:
-        """Sort a column, or evenly spaced rows of a long one."""
+        """Make the profile of a column, from a subsample of evenly spaced rows if it is long."""
         step = max(1, len(column) // _KNOT_ROWS)
         values = np.asarray(column[::step], dtype=np.float64)
         if weights is None:
@@ -247,11 +250,11 @@ class Profile:
 
     @property
     def is_constant(self) -> bool:
-        """Whether nothing distinguishes the rows."""
+        """Whether all rows have the same value, or all values are missing."""
         return len(self.values) + self.has_missing < 2
 
     def check_range(self, variable: int) -> None:
-        """Refuse a variable whose largest value less its least overflows."""
+        """Raise an error if the range of the variable overflows."""
         if len(self.values) == 0:
             return
         least, largest = self.values[0], self.values[-1]
@@ -263,22 +266,23 @@ class Profile:
 
     @property
     def is_skewed(self) -> bool:
-        """Whether few rows hold most of the range, so that splines of the values would hardly see the others.
+        """Whether the variable has heavy tails, so that B-splines of it would be nearly linear for most rows.
 
-        That is so where the whole range, or that of the inner nine tenths, is several times as wide as the inner nine
-        tenths, or half: one of the two is seen in small samples as well.
+        This is the case if the whole range is several times as wide as that between the 5 % and 95 % quantiles, or
+        if the latter is several times as wide as the interquartile range. One of the two shows even in small samples.
         """
         if len(self.values) <= _FEW_VALUES:
             return False
-        with np.errstate(over="ignore"):  # check_range refuses that
+        with np.errstate(over="ignore"):  # check_range raises the error
             half, most, whole = (np.diff(self.quantiles(np.array(levels)))[0] for levels in _INNER)
             return bool(np.isfinite(whole) and (whole > _SKEWED * most or most > _SKEWED * half))
 
     def scored(self) -> tuple[Profile, tuple[list[float], list[float]]]:
-        """Return the profile of the normal scores, and a table that they are interpolated in.
+        """Return the profile of the normal scores, and the table for interpolating them.
 
-        The score of a value is the standard normal quantile of its rank, the share of the weight below it and half of
-        that at it. Every rising function of the variable has the same, and that of a normal variable is the variable.
+        The normal score of a value is the standard normal quantile of its relative rank (the weight below it plus half
+        of the weight at it, over the total). It is invariant under increasing transformations of the variable. For a
+        normal variable it is the standardised variable.
         """
         ranks = (np.cumsum(self.weights) - self.weights / 2) / self.weights.sum()
         scores = ndtri(np.clip(ranks, _LEAST_RANK, 1 - _LEAST_RANK))
@@ -286,22 +290,22 @@ class Profile:
         nodes = np.unique(np.rint(np.linspace(0, n - 1, min(n, _SCORE_NODES))).astype(int))
         below = np.clip(np.searchsorted(nodes, np.arange(n), side="right") - 1, 0, len(nodes) - 2)
         first, last = nodes[below], nodes[below + 1]
-        # As in C++, so that a row at a knot is there.
+        # The same operations as in C++, so that a value at a knot has exactly the score of the knot.
         share = (self.values - self.values[first]) / (self.values[last] - self.values[first])
         interpolated = scores[first] + share * (scores[last] - scores[first])
         table = self.values[nodes].tolist(), scores[nodes].tolist()
         return Profile(interpolated, self.weights, self.has_missing), table
 
     def axes(self, variable: int, sizes: Sequence[int], degree: int) -> list[Axis]:
-        """Return the axes of a variable for each of falling sizes; splines of its normal scores where it is skewed."""
+        """Return the axes of a variable for decreasing sizes. Splines of a skewed variable use its normal scores."""
         profile, scores = self.scored() if degree > 0 and self.is_skewed else (self, ([], []))
         return [Axis(variable, d, knots, self.has_missing, scores) for d, knots in profile.knots(sizes, degree)]
 
     def knots(self, sizes: Sequence[int], degree: int) -> list[tuple[int, list[float]]]:
-        """Return the degree and clamped knots for each of falling sizes; a column a value where these are few.
+        """Return degree and clamped knots for decreasing sizes. A variable with few values gets one bin per value.
 
-        The knots of a smaller size are among those of the one before, so that what a span of several variables says of
-        one of them, the span of that variable can say too: components are unique then.
+        The knots of a smaller size are a subset of those of the larger size before it. Then the span of a pair contains
+        only functions of one variable that are in the span of that variable, which makes the components unique.
         """
         result: list[tuple[int, list[float]]] = []
         finer: Floats | None = None
@@ -318,20 +322,20 @@ class Profile:
         return result
 
     def _edges(self, size: int) -> Floats:
-        """Return edges between values: one bin a value, or quantile bins."""
+        """Return the edges of bins: one bin per value if there are few values, else quantile bins."""
         values = self.values
         if len(values) == 0:
-            return np.array([0.0, 1.0])  # nothing but missing values
+            return np.array([0.0, 1.0])  # all values are missing
         if len(values) > size:
             lower = np.searchsorted(values, self.quantiles(np.linspace(0, 1, size + 1)[1:-1]), side="right")
             cuts = np.unique(lower[(lower > 0) & (lower < len(values))])
         else:
             cuts = np.arange(1, len(values))
-        # The edge is the upper value: a bin holds its lower edge.
+        # A bin includes its lower edge, so the edge between two values is the larger one.
         return np.concatenate([[values[0] - 1.0], values[cuts], [values[-1] + 1.0]])
 
     def quantiles(self, levels: Floats) -> Floats:
-        """Return weighted quantiles: the least value up to which the share of the weight is reached."""
+        """Return weighted quantiles: the smallest value at which the cumulative weight reaches the level."""
         share = np.cumsum(self.weights)
         position = np.searchsorted(share, levels * share[-1] * (1 - 1e-12), side="left")
         found: Floats = self.values[np.minimum(position, len(self.values) - 1)]
@@ -339,18 +343,32 @@ class Profile:
 
 
 COARSE_SIZES = (4, 3)
-"""Splines of a variable in the spans that terms of many variables are projected on: single variables, pairs."""
+"""Numbers of splines per variable in the coarse spans of single variables and of pairs."""
 
 
 def axis_columns(axis: Axis, values: Floats) -> Floats:
-    """Return all columns of an axis at values of its variable, (N, m)."""
+    """Return the values of all columns of an axis, (N, m), at values of its variable."""
     core = _core.Spans([axis._replace(variable=0)], [(0,)], [[0]])
     m = core.n_columns - 1
     return core.evaluate(values[:, None], np.arange(m + 1), np.arange(1, m + 1), np.ones(m), 1)
 
 
+def tensor_columns(columns: Sequence[Floats], axes: Sequence[int]) -> Floats:
+    """Return the columns of a span, (N, p): the products of the columns of its axes.
+
+    Examples
+    --------
+    >>> tensor_columns([np.array([[2.0, 3.0]]), np.array([[5.0, 7.0]])], [0, 1])
+    array([[10., 14., 15., 21.]])
+    """
+    product = columns[axes[0]]
+    for a in axes[1:]:
+        product = (product[:, :, None] * columns[a][:, None, :]).reshape(len(product), -1)
+    return product
+
+
 def coarsen(axis: Axis, size: int) -> Axis:
-    """Return an axis of fewer columns whose functions are among those of the given one."""
+    """Return an axis with fewer columns, whose span is contained in that of the given axis."""
     if len(axis.knots) - axis.degree - 1 <= size:
         return axis
     breaks = np.unique(axis.knots)
@@ -360,7 +378,7 @@ def coarsen(axis: Axis, size: int) -> Axis:
 
 
 def refinement(coarse: Axis, fine: Axis) -> Floats:
-    """Return E with B_coarse = B_fine E, by interpolation: the coarse functions are among the fine ones.
+    """Return the matrix E with B_coarse = B_fine E, by interpolation. It exists since coarse knots are fine knots.
 
     Examples
     --------
@@ -369,7 +387,7 @@ def refinement(coarse: Axis, fine: Axis) -> Floats:
     >>> bool(np.allclose(axis_columns(fine, x) @ refinement(coarse, fine), axis_columns(coarse, x)))
     True
     """
-    coarse, fine = (axis._replace(scores=([], [])) for axis in (coarse, fine))  # both are functions of one coordinate
+    coarse, fine = (axis._replace(scores=([], [])) for axis in (coarse, fine))  # both have the same normal scores
     breaks = np.unique(fine.knots)
     inside = (np.arange(fine.degree + 1) + 0.5) / (fine.degree + 1)
     points = (breaks[:-1, None] + np.diff(breaks)[:, None] * inside).ravel()
@@ -379,12 +397,13 @@ def refinement(coarse: Axis, fine: Axis) -> Floats:
 
 
 def coarse_basis(basis: Basis) -> tuple[Basis, csr_array]:
-    """Return coarse spans of the single variables and pairs of a basis, and what their columns are in its own.
+    """Return coarse spans of the single variables and pairs of a basis, and the matrix that refines coefficients.
 
     Returns
     -------
     coarse : Basis
-    refinement : csr_array of shape (columns of the basis, columns of the coarse one), the constant included
+    refinement : csr_array of shape (columns of the basis, columns of the coarse basis)
+        Maps coefficients on the coarse spans, including the constant, to coefficients on the given spans.
     """
     subspaces = [u for u in basis.subspaces if len(u) <= len(COARSE_SIZES)]
     axes_of = basis.axes_of[: len(subspaces)]

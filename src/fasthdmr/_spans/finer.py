@@ -1,8 +1,9 @@
-"""Finer spans for few rows, where leave-one-out says that these rows bear them.
+"""Larger spans for samples of few rows, chosen by the leave-one-out error.
 
-The size rule is cautious: of few rows, larger spans mostly follow noise. Where the black box is rough but hardly noisy,
-as forests are that nearly interpolate, its components need more splines than that. No variable alone shows it, so the
-sizes of all variables are raised together, and those of pairs, and kept if left-out rows are met clearly better.
+The default sizes are small for few rows, where larger spans mostly fit noise. A black box that is rough but has little
+noise, such as a forest that nearly interpolates its training data, needs more splines. One variable alone hardly
+changes the error, so the sizes of all single variables, or of all pairs, are increased together. They are kept if the
+leave-one-out error decreases clearly.
 """
 
 from __future__ import annotations
@@ -22,16 +23,17 @@ from fasthdmr._support.threads import one_blas_thread
 from fasthdmr._support.typing import Floats
 
 FEW_ROWS = 1000
-"""Up to so many distinct rows finer spans are tried; the rule's are fine enough for more."""
+"""The most distinct rows for which larger spans are tried. With more rows, the default sizes are large enough."""
 
-_MOST_VALUES = 4e6  # of terms at rows, which keeps the time to a second or two
+_MOST_VALUES = 4e6  # limit of rows times terms, which bounds the time to a second or two
 _GAINS = (0.75, 0.85)
-"""The shares of the criterion that larger sizes of single variables, and of pairs, have to come down to.
+"""The largest ratio of new to old error at which larger sizes of single variables, and of pairs, are chosen.
 
-More is asked of single variables: their spans are in every system, and finer ones are harder to tell apart.
+It is stricter for single variables, because their spans take part in every projection, and their main effects become
+harder to separate as they grow.
 """
 
-_WORK = 1e9  # multiplications for leverages, a few tenths of a second
+_WORK = 1e9  # the most multiplications for exact leverages, which take a few tenths of a second
 
 
 def finer_sizes(
@@ -43,17 +45,17 @@ def finer_sizes(
     weights: Floats | None,
     n_threads: int,
 ) -> tuple[int, ...]:
-    """Choose the sizes of spans among the rule's and larger ones by leave-one-out.
+    """Choose between the default sizes of spans and larger ones by the leave-one-out error.
 
     Parameters
     ----------
     sizes : tuple of int
-        The rule's, of single variables and pairs.
+        The default sizes for single variables and pairs.
     basis_of : callable
-        Makes spans of such sizes.
+        Returns the basis with the given sizes.
     trees : TreeDictionary
     outputs : sequence of TreeOutput
-        One choice for all of them.
+        All of them get the same sizes.
     X : ndarray of shape (N, n)
         At most `FEW_ROWS` distinct rows.
     weights : ndarray of shape (N,) or None
@@ -62,8 +64,8 @@ def finer_sizes(
     Returns
     -------
     tuple of int
-        Twice as many splines of every single variable where that lowers the share of the variance that is missed at
-        left-out rows by a quarter, and two more of a variable in a pair where that lowers it by 15 %; else those given.
+        The size of single variables is doubled if that lowers the leave-one-out error by a quarter. The size of pairs
+        grows by two if that lowers the error by 15 %.
     """
     X, weights = distinct_rows(X, weights)
     n_terms = sum(len(output.coef) for output in outputs)
@@ -83,7 +85,7 @@ def finer_sizes(
     with one_blas_thread():
         least = missed(sizes)
         for position, gain in zip(range(len(sizes)), _GAINS, strict=False):
-            # A pair must not say more of one of its variables than the span of that variable alone.
+            # The span of a variable must contain all functions of this variable in the spans of its pairs.
             tried = (max(sizes[0], sizes[1] + 2), sizes[1] + 2) if position else (2 * sizes[0], *sizes[1:])
             share = missed(tried)
             if share < gain * least:

@@ -1,4 +1,4 @@
-"""Decompositions in spans of splines or bins, whose targets are trees or any function (spec 3 and 4)."""
+"""Decompositions of trees, or of any function, in spans of splines or bins (spec 3 and 4)."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ from fasthdmr._support.threads import one_blas_thread
 from fasthdmr._support.typing import Floats, Integers
 
 RIDGE = 0.5
-"""The ridge is RIDGE / (N p) on the coefficients of a span of p columns, N the effective number of rows (spec 3)."""
+"""The penalty on the coefficients of a span of p columns is RIDGE / (N p), N the effective number of rows (spec 3)."""
 
-_LARGEST_COUNT = 2.0**53  # above it every floating-point number is whole
-_FULL_SIZES = 4  # variables of a term, up to which its spans have their full sizes
-_PAIRS = 8  # up to which there are pairs among its spans
+_LARGEST_COUNT = 2.0**53  # all larger floating-point numbers are whole
+_FULL_SIZES = 4  # terms of at most this many variables are projected on spans of full size
+_PAIRS = 8  # terms of at most this many variables are projected on coarse spans of pairs, larger ones on main effects
 
 
 @dataclass(frozen=True)
 class Regression:
-    """The choices of a fit in spans, which intervals take as given.
+    """The settings of a ridge regression on spans. Confidence intervals treat them as fixed.
 
     Attributes
     ----------
     n_effective : float
-        The number of rows that the weights are worth.
+        The effective number of rows.
     smooth : bool
-        Whether no component keeps terms of trees as they are.
+        Whether all terms of trees are projected. If not, components keep the terms of their own subspaces unprojected.
     factor : float
-        The weight of the ridge of a joint projection.
+        The constant c of the penalty c / (N p) of a joint projection.
     """
 
     n_effective: float
@@ -53,17 +53,17 @@ class Regression:
 
     @property
     def ridge(self) -> float:
-        """The ridge of terms and of the top-down pass."""
+        """RIDGE / N, the penalty of projections of terms and of the top-down pass, before division by p."""
         return RIDGE / self.n_effective
 
 
 class SpanDictionary(ExtendedDictionary):
-    """The columns of a black box, and spans: what a decomposition in spans is evaluated with.
+    """The columns of the black box and of the spans, which together represent a decomposition in spans.
 
     Parameters
     ----------
     given : Dictionary
-        The columns that the black box is made of.
+        The columns of the black box.
     n_given : sequence of int
         Their number, for each output.
     basis : Basis
@@ -92,7 +92,7 @@ class SpanDictionary(ExtendedDictionary):
     def changes(
         self, rows: NDArray[Any], output: int, weights: csc_array, subspaces: Sequence[Subspace]
     ) -> Iterable[tuple[int, Integers, Floats]]:
-        """Yield what has to be added to components of pairs where these have no rows."""
+        """Yield the corrections of components of pairs at points in cells without rows."""
         if self.support is None:
             return ()
         return self.support.changes(rows, weights, subspaces, self.n_given[output])
@@ -101,19 +101,19 @@ class SpanDictionary(ExtendedDictionary):
     def solve_again(
         self, solutions: Sequence[Solution], rows: Floats, weights: Floats, values: Floats | None
     ) -> list[Solution]:
-        """Return solutions on other rows, or with other weights, the black box being that of given solutions.
+        """Return the solutions on other rows or with other weights, for the same black box.
 
-        `values` are those of the black box at the rows, (N, K), where it is known by them only.
+        `values` are the values of the black box at the rows, (N, K), if it is known by its values only.
         """
 
 
 class TreeSpans(SpanDictionary):
-    """Trees and spans, on which every term of the trees is projected inside its own subspace."""
+    """Trees and spans. Every term of the trees is projected within its own subspace."""
 
     given: TreeDictionary
 
     def outputs(self, solutions: Sequence[Solution]) -> list[TreeOutput]:
-        """Return the black boxes of solutions as the trees that they are made of."""
+        """Return the black boxes of the solutions as linear combinations of trees."""
         outputs = []
         for columns, b, s in zip(self.given.columns, self.n_given, solutions, strict=True):
             box = s.black_box.toarray()[: b + 1, 0]
@@ -128,7 +128,7 @@ class TreeSpans(SpanDictionary):
 
 
 class ValueSpans(SpanDictionary):
-    """A function, or data, and spans, on which its values are projected jointly."""
+    """A function, or data, and spans. The values are projected on all spans jointly."""
 
     def solve_again(
         self, solutions: Sequence[Solution], rows: Floats, weights: Floats, values: Floats | None
@@ -139,9 +139,9 @@ class ValueSpans(SpanDictionary):
 
 
 def effective_rows(n_rows: int, weights: Floats | None) -> float:
-    """Return the number of rows that the weights are worth: their sum if all are whole numbers, else Kish's.
+    """Return the effective number of rows: the sum of the weights if all are whole, else Kish's (sum w)² / sum w².
 
-    Weights that count repetitions give the same as repeated rows (spec 3).
+    Whole weights are repetition counts, so that they give the same result as repeated rows (spec 3).
 
     Examples
     --------
@@ -164,14 +164,14 @@ def solve_trees(
     *,
     n_threads: int,
 ) -> list[Solution]:
-    """Decompose tree ensembles: every term is projected inside its own subspace, then purified top-down.
+    """Decompose tree ensembles: every term is projected within its own subspace, then the top-down pass follows.
 
     Parameters
     ----------
     X : ndarray of shape (N, n)
     weights : ndarray of shape (N,) or None
     basis : Basis
-        Its subspaces are those that are kept.
+        Its subspaces are those whose components are kept.
     outputs : sequence of TreeOutput
     regression : Regression
     n_threads : int
@@ -222,7 +222,10 @@ def solve_trees(
 
 
 def projection_orders(basis: Basis, terms: Sequence[Sequence[Subspace]]) -> tuple[list[list[int]], list[list[int]]]:
-    """Return by output and term the largest order of the spans that it is projected on: full ones, and coarse ones."""
+    """Return the largest orders of the full spans and of the coarse spans that terms are projected on.
+
+    Both are lists by output and term. An order of 0 means that the term is not projected on these spans.
+    """
     kept = set(basis.subspaces)
     orders, coarse_orders = [], []
     for subspaces in terms:
@@ -234,7 +237,10 @@ def projection_orders(basis: Basis, terms: Sequence[Sequence[Subspace]]) -> tupl
 
 
 def kept_terms(basis: Basis, terms: Sequence[Sequence[Subspace]]) -> list[list[int]]:
-    """Return by output and span the term that a component keeps as it is, -1 for none; outputs' terms are in a row."""
+    """Return the unprojected term of each component, -1 for none.
+
+    The result is a list by output and span. Terms are numbered through all outputs.
+    """
     result, first = [], 0
     for subspaces in terms:
         number = {u: first + t for t, u in enumerate(subspaces)}
@@ -258,7 +264,7 @@ def _project_coarsely(
     -------
     coarse : Basis
     fine : ndarray of shape (columns, K)
-        The sums of the projections, in coefficients of the fine spans.
+        The sums of the projections, as coefficients on the fine spans.
     by_term : list of ndarray
         The coefficients of each projection on the coarse spans.
     """
@@ -290,7 +296,7 @@ def solve_values(
 ) -> tuple[list[Solution], Regression]:
     """Decompose functions given by their values at the rows, (N, K): joint projection, then the top-down pass.
 
-    Without a regression, the weight of the ridge follows the data.
+    If `regression` is None, the penalty is chosen by generalised cross-validation.
     """
     itself = np.array([0.0, 1.0])
     n_effective = effective_rows(len(X), weights) if regression is None else regression.n_effective
@@ -319,12 +325,13 @@ def _solution(
     scale: float,
     projection: Projection | None,
 ) -> Solution:
-    """Put a top-down pass of (f - shift) / scale together.
+    """Return the solution for f from the result of the top-down pass for (f - shift) / scale.
 
-    `kept` pairs the given columns that stay with their components; None: nothing is known of the terms of a function.
+    `kept` has pairs (column, component): the columns of the black box that components keep unprojected. None: the
+    black box is a function without known terms.
     """
     begin, b = result["begin"], len(black_box) - 1
-    # Of trees, subspaces that no term reaches have no component.
+    # A subspace on which no term of the trees depends has no component.
     exist = np.flatnonzero((np.diff(begin) > 0) | (kept is None))
     shape = (basis.core.n_columns, len(begin) - 1)
     weights = csc_array((scale * result["weight"], result["column"], begin), shape=shape)

@@ -1,4 +1,4 @@
-"""The joint projection of values on all spans, with a ridge whose weight the data choose (spec 3)."""
+"""The joint projection of values on all spans: ridge regression with a penalty chosen by cross-validation (spec 3)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr import _core
-from fasthdmr._spans.basis import MAX_DUAL_ROWS, Basis, axis_columns
+from fasthdmr._spans.basis import MAX_DUAL_ROWS, Basis, axis_columns, tensor_columns
 from fasthdmr._spans.leave_out import JointProjection
 from fasthdmr._support.typing import Floats
 
 _INFLATION = 1.5
-"""Degrees of freedom count so many times in the generalised cross-validation (GCV), which then seldom undersmooths."""
+"""Factor of the degrees of freedom in generalised cross-validation (GCV), which makes undersmoothing rarer."""
 
 _LARGEST_FACTOR = 1e4
 _PROBES = 32
@@ -24,17 +24,17 @@ EXACT = 600
 
 @dataclass(frozen=True, eq=False)
 class JointFit:
-    """A joint projection.
+    """The result of a joint projection.
 
     Attributes
     ----------
     gram : _core.SpanGram
-        With the products that the top-down pass needs.
+        The Gram blocks that the top-down pass needs.
     coefficients : ndarray of shape (columns, K)
     factor : float
-        The weight c of the ridge.
+        The constant c of the penalty.
     projection : JointProjection or None
-        What leave-one-out residuals need of it; None where c was known.
+        The data for leave-one-out residuals. None if c was given.
     """
 
     gram: _core.SpanGram
@@ -63,14 +63,14 @@ def fit_jointly(
     basis : Basis
     values : ndarray of shape (N, K)
     sums : _core.TermSums
-        Of the values.
+        The sums for these values.
     n_effective : float
-        The number of rows that the weights are worth.
+        The effective number of rows.
     least : float
-        The least c of the ridge c / (N p) on the coefficients of a span of p columns.
+        The smallest c of the penalty c / (N p) on the coefficients of a span of p columns.
     n_threads : int
     factor : float or None
-        c itself, where it is known already; None: the data choose it.
+        The value of c. None: c is chosen by GCV.
 
     Returns
     -------
@@ -82,19 +82,19 @@ def fit_jointly(
     if not usable.any():
         nothing = JointProjection(basis, least, 0.0, n_effective)
         return JointFit(gram, np.zeros((basis.core.n_columns, values.shape[1]), order="F"), least, nothing)
-    freedom: dict[float, float] = {}
+    freedom_of: dict[float, float] = {}
 
     def criterion(factor: float) -> float:
-        left, spent = system.fit(factor)
-        freedom[factor] = spent
-        share = 1 - _INFLATION * (1 + spent) / n_effective
+        left, freedom = system.fit(factor)
+        freedom_of[factor] = freedom
+        share = 1 - _INFLATION * (1 + freedom) / n_effective
         return float(np.sum(left[usable] / variance[usable]) / share**2) if share > 0 else np.inf
 
     if factor is None:
-        factor = _least_of(criterion, least)
+        factor = _minimise(criterion, least)
     coefficients = np.zeros((basis.core.n_columns, values.shape[1]), order="F")
     coefficients[1:] = system.coefficients(factor)
-    projection = JointProjection(basis, factor, freedom[factor], n_effective) if freedom else None
+    projection = JointProjection(basis, factor, freedom_of[factor], n_effective) if freedom_of else None
     return JointFit(gram, coefficients, factor, projection)
 
 
@@ -107,7 +107,7 @@ def joint_system(
     n_effective: float,
     n_threads: int,
 ) -> tuple[_core.SpanGram, Primal | Dual]:
-    """Return the products of spans, and the ridge regression on all of them (arguments as for `fit_jointly`)."""
+    """Return the Gram matrix of the spans, and the ridge regression on all of them (arguments: see `fit_jointly`)."""
     n_columns, n_rows = basis.core.n_columns - 1, len(X)
     dual = n_rows < n_columns and n_rows <= MAX_DUAL_ROWS
     gram = _core.SpanGram(sums, X, weights, not dual, n_threads)
@@ -119,10 +119,11 @@ def joint_system(
     return gram, Primal(products, right, 1 / (p * n_effective), sums.output_variance, n_threads)
 
 
-def _least_of(criterion: Callable[[float], float], least: float) -> float:
-    """Return the factor of the least criterion among doublings of the least factor.
+def _minimise(criterion: Callable[[float], float], least: float) -> float:
+    """Return the factor that minimises a criterion, among `least` times powers of two.
 
-    It is infinite where a fit spends the rows, which may go on for a while; then it falls, and rises.
+    The criterion is infinite for small factors if the degrees of freedom exceed the rows. Beyond that it has one
+    minimum.
     """
     found = {least: criterion(least)}
 
@@ -139,7 +140,7 @@ def _least_of(criterion: Callable[[float], float], least: float) -> float:
 
 
 class Primal:
-    """Ridge regression through the Gram matrix of the columns.
+    """Ridge regression by the Gram matrix of the columns.
 
     Parameters
     ----------
@@ -165,22 +166,22 @@ class Primal:
         return _core.solve_positive(system, np.asfortranarray(right), self.n_threads)
 
     def fit(self, factor: float) -> tuple[Floats, float]:
-        """Return the mean squares that are left, (K,), and the degrees of freedom."""
+        """Return the mean squared residuals, (K,), and the degrees of freedom."""
         root = np.sqrt(factor * self.ridge)[:, None]
         both = self._solve(factor, np.hstack([self.right, root * self.probes]))
         K = self.right.shape[1]
         a, solved = both[:, :K], both[:, K:]
         left = self.variance - np.sum(a * self.right, axis=0) - factor * np.sum(self.ridge[:, None] * a**2, axis=0)
-        spent = len(self.ridge) - float(np.sum(root * self.probes * solved)) / self.probes_norm
-        return np.maximum(left, 0.0), spent
+        freedom = len(self.ridge) - float(np.sum(root * self.probes * solved)) / self.probes_norm
+        return np.maximum(left, 0.0), freedom
 
     def coefficients(self, factor: float) -> Floats:
-        """Return (p, K)."""
+        """Return the coefficients, (p, K)."""
         return self._solve(factor, self.right)
 
 
 class Dual:
-    """The same through the Gram matrix of the rows, where these are fewer than the columns.
+    """Ridge regression by the Gram matrix of the rows (dual form), for more columns than rows.
 
     Parameters
     ----------
@@ -189,7 +190,7 @@ class Dual:
     basis : Basis
     values : ndarray of shape (N, K)
     scale : ndarray of shape (p,)
-        One over the ridge.
+        The inverse of the penalty of each column.
     n_threads : int
     """
 
@@ -221,7 +222,7 @@ class Dual:
         return _core.solve_positive(system, np.asfortranarray(right), self.n_threads)
 
     def fit(self, factor: float) -> tuple[Floats, float]:
-        """Return the mean squares that are left, (K,), and the degrees of freedom."""
+        """Return the mean squared residuals, (K,), and the degrees of freedom."""
         n_rows = len(self.kernel)
         probes = np.eye(n_rows) if n_rows <= EXACT else random_signs(n_rows)
         both = self._solve(factor, np.hstack([self.right, probes]))
@@ -231,19 +232,14 @@ class Dual:
         return left, n_rows - factor * float(np.sum(probes * both[:, K:])) / norm
 
     def coefficients(self, factor: float) -> Floats:
-        """Return (p, K)."""
+        """Return the coefficients, (p, K)."""
         rows = self.root * self._solve(factor, self.right)
         rows = rows - self.share[:, None] * rows.sum(axis=0)
-        found = []
-        for axes in self.basis.axes_of:
-            columns = self.columns[axes[0]]
-            for a in axes[1:]:
-                columns = (columns[:, :, None] * self.columns[a][:, None, :]).reshape(len(columns), -1)
-            found.append(columns.T @ rows)
+        found = [tensor_columns(self.columns, axes).T @ rows for axes in self.basis.axes_of]
         result: Floats = self.scale[:, None] * np.vstack(found)
         return result
 
 
 def random_signs(n: int) -> Floats:
-    """Return random signs, always the same, whose quadratic forms estimate a trace."""
+    """Return random signs for Hutchinson's estimator of a trace. The seed is fixed."""
     return np.random.default_rng(0).choice([-1.0, 1.0], size=(n, _PROBES))

@@ -1,7 +1,7 @@
-"""What a decomposition in spans misses at rows that it has not seen: leave-one-out, without a refit.
+"""Leave-one-out residuals of decompositions in spans, without refitting.
 
-The ridge regression of a sample's values on columns misses a row that is left out by (f_i - fit_i) / (1 - h_i), h_i the
-row's leverage: how much of its own value enters its fit. That is exact, the ridge included, for given knots.
+The leave-one-out residual of a ridge regression is (f_i - fit_i) / (1 - h_i), where h_i is the leverage of the row, a
+diagonal entry of the hat matrix. This is exact for fixed knots and a fixed penalty.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.sparse import csc_array
 
 from fasthdmr._solve.hierarchy import Solution
-from fasthdmr._spans.basis import Basis, axis_columns
+from fasthdmr._spans.basis import Basis, axis_columns, tensor_columns
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
 
 EXACT_ROWS = 2000
 WORK = 4e9
-"""Multiplications for leverages, less than a second."""
+"""The most multiplications for exact leverages, which take less than a second."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Evenly spaced ones of the rows that a decomposition was fitted on.
+    """A subsample of evenly spaced rows among those that a decomposition was fitted on.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Rows:
     weights : ndarray of shape (m,)
         All positive.
     n_effective : float
-        The number of rows that all fitted ones are worth.
+        The effective number of all fitted rows.
     """
 
     X: Floats
@@ -51,7 +51,10 @@ class Rows:
 
     @property
     def influence(self) -> Floats:
-        """The weight of a row that is left out, beside the mean of 1/n_effective; of repetitions one is left out."""
+        """The share of each left-out row in the total weight; its mean is 1 / n_effective.
+
+        Whole weights are repetition counts, and only one repetition is left out.
+        """
         if np.all(self.weights == np.rint(self.weights)):
             return np.full(len(self.weights), 1 / self.n_effective)
         influence: Floats = self.weights * self.weights.sum() / (self.weights @ self.weights) / self.n_effective
@@ -60,18 +63,19 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class LocalProjection:
-    """Terms of trees, each projected inside its own subspace.
+    """Terms of trees, each projected within its own subspace.
 
     Attributes
     ----------
     bases : list of Basis
-        The spans, and coarser ones for terms of many variables.
+        The spans, and coarser spans for terms of many variables.
     of_term : list of (int, int)
-        By term, which basis it is projected on and up to which order; order 0: not at all.
+        For each term, the index of its basis and the largest order of the spans it is projected on. Order 0: it is not
+        projected.
     coefficients : list of ndarray
-        By term.
+        The coefficients of the projection of each term.
     ridge : float
-        The ridge of a span of p columns is this over p.
+        The penalty of a span of p columns is this number divided by p.
     n_effective : float
     """
 
@@ -84,7 +88,7 @@ class LocalProjection:
     def unused(
         self, rows: Rows, dictionary: Any, output: int, black_box: Floats, left: Floats, work: float = WORK
     ) -> Floats:
-        """Return what is missed at rows that are left out one by one (see `Projection`)."""
+        """Return the leave-one-out residuals (see `Projection`)."""
         columns = dictionary.given.columns[output]
         term_of = columns.column_subspace
         shape = (1 + len(term_of), len(columns.subspaces))
@@ -102,7 +106,8 @@ class LocalProjection:
             found = spans[b].of(numbers) @ np.column_stack([self.coefficients[t] for t in members])
             rest = terms[:, members].sum(axis=1) - found.sum(axis=1)
             missed[b, numbers] = rest - share @ rest
-        # The leverages of the systems that miss most; where these are too many, the others take the mean of such ones.
+        # Leverages are computed for the systems with the largest residuals first. When `work` is used up, the remaining
+        # systems get the mean leverage per column of the earlier ones.
         result, done, spent, n_columns = left.copy(), 0.0, 0.0, 0
         for key in sorted(missed, key=lambda key: -(share @ missed[key] ** 2)):
             b, numbers = key
@@ -121,32 +126,32 @@ class LocalProjection:
 
 @dataclass(frozen=True, eq=False)
 class JointProjection:
-    """Values projected on all spans at once.
+    """Values projected on all spans jointly.
 
     Attributes
     ----------
     basis : Basis
     factor : float
-        The ridge of a span of p columns is this over n_effective p.
-    spent : float
-        Degrees of freedom, but for the mean.
+        The constant c of the penalty c / (n_effective p) of a span of p columns.
+    freedom : float
+        The degrees of freedom without the one of the mean.
     n_effective : float
     """
 
     basis: Basis
     factor: float
-    spent: float
+    freedom: float
     n_effective: float
 
     def unused(
         self, rows: Rows, dictionary: Any, output: int, black_box: Floats, left: Floats, work: float = WORK
     ) -> Floats:
-        """Return what is missed at rows that are left out one by one (see `Projection`).
+        """Return the leave-one-out residuals (see `Projection`).
 
-        Where the rows are not all there are, the mean leverage stands for theirs (generalised cross-validation).
+        For many rows, all leverages are replaced by their mean, as in generalised cross-validation.
         """
         if self.n_effective > EXACT_ROWS:
-            quadratic = np.full(len(left), self.spent)
+            quadratic = np.full(len(left), self.freedom)
         else:
             kernel = SpanColumns(self.basis, rows.X).kernel() / (self.factor / self.n_effective)
             root = np.sqrt(rows.share)
@@ -162,7 +167,7 @@ class JointProjection:
 
 
 class SpanColumns:
-    """The columns of spans at rows.
+    """The values of the columns of spans at rows.
 
     Parameters
     ----------
@@ -176,17 +181,11 @@ class SpanColumns:
         self.axes = [axis_columns(axis, X[:, axis[0]]) for axis in basis.axes]
 
     def of(self, spans: Sequence[int]) -> Floats:
-        """Return the columns of some spans, one after the other, (m, p)."""
-        found = []
-        for s in spans:
-            columns = self.axes[self.basis.axes_of[s][0]]
-            for a in self.basis.axes_of[s][1:]:
-                columns = (columns[:, :, None] * self.axes[a][:, None, :]).reshape(len(columns), -1)
-            found.append(columns)
-        return np.hstack(found)
+        """Return the columns of the given spans, (m, p)."""
+        return np.hstack([tensor_columns(self.axes, self.basis.axes_of[s]) for s in spans])
 
     def kernel(self) -> Floats:
-        """Return the products of rows over all columns, each over the inverse of its span's size, (m, m)."""
+        """Return the Gram matrix of the rows, (m, m), in which a column counts as often as its span has columns."""
         products = [columns @ columns.T for columns in self.axes]
         result = np.zeros_like(products[0])
         for axes, size in zip(self.basis.axes_of, self.sizes.tolist(), strict=True):
@@ -195,7 +194,7 @@ class SpanColumns:
 
 
 def leverages(columns: Floats, share: Floats, ridge: Floats) -> Floats:
-    """Return phi_i' (G + ridge)^-1 phi_i, phi the columns less their means and G their covariances; (m,).
+    """Return phi_i' (G + ridge)^-1 phi_i for each row i, where phi are centred columns and G is their covariance; (m,).
 
     Examples
     --------
@@ -213,7 +212,7 @@ def leverages(columns: Floats, share: Floats, ridge: Floats) -> Floats:
 
 
 def _spans_inside(number: dict[Subspace, int], u: Subspace, order: int) -> tuple[int, ...]:
-    """Return the numbers of the spans of subsets of u up to an order."""
+    """Return the indices of the spans of subsets of u up to an order."""
     subsets = (v for t in range(1, min(order, len(u)) + 1) for v in combinations(u, t))
     return tuple(sorted(number[v] for v in subsets if v in number))
 
@@ -227,22 +226,22 @@ def r_squared(
     left: Floats,
     work: float = WORK,
 ) -> Floats:
-    """Return R² of decompositions in spans at rows that were used and, by leave-one-out, not used for them.
+    """Return the R² of decompositions in spans, and their leave-one-out R².
 
     Parameters
     ----------
     dictionary : SpanDictionary
     solutions : sequence of Solution, length K
     X : ndarray of shape (m, n)
-        Rows that the components were fitted on, or some of them.
+        Rows that the components were fitted on, or a subsample.
     weights : ndarray of shape (m,)
         All positive.
     f : ndarray of shape (m, K)
         The black box.
     left : ndarray of shape (m, K)
-        What f_0 and the components leave of it.
+        The residual: the black box minus f_0 and the components.
     work : float
-        Multiplications that leverages may take.
+        The most multiplications for exact leverages.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Where pairs of variables have rows: elsewhere their components are taken at the nearest such place."""
+"""Evaluation of components of pairs far from all rows: there they are evaluated at the nearest cell with rows."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
 
 _PARTS = 4
-"""Intervals between knots are cut into so many cells: less than a spline tells apart, but near to the rows."""
+"""The number of cells per interval between knots, so that a cell is smaller than the resolution of the splines."""
 
-_STEP = 1e7  # codes at a time
+_STEP = 1e7  # numbers of cells computed at a time, which bounds memory
 
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """The cells of pairs of variables that hold rows, and for each other cell the nearest of them.
+    """The cells of pairs of variables that contain fitted rows, and for each other cell the nearest of these.
 
-    Splines say nothing of where there are no rows. A row in a cell without any is moved for the pair's component: both
-    values go to the nearest ones in the nearest cell with rows, by the larger of two numbers of cells apart. Missing
-    values stay missing. The map is the same for all outputs and leaves rows alone that lie in cells with rows: the
-    components at the fitted rows stay as they are.
+    Splines are undetermined in regions without rows. A point in an empty cell is moved before the component of the pair
+    is evaluated: both values become the nearest ones in the nearest cell with rows (Chebyshev distance in numbers of
+    cells). Missing values stay missing. The map is the same for all outputs. Points in cells with rows are not moved,
+    so components at the fitted rows do not change.
 
     Attributes
     ----------
     basis : Basis
     nearest : dict of int to ndarray of int
-        For the spans of pairs with cells that have no rows, by number: of each cell the one that it is moved to.
+        For each span of a pair with empty cells: the number of the nearest cell with rows, for each cell.
     """
 
     basis: Basis
@@ -45,7 +45,7 @@ class Support:
 
     @classmethod
     def of(cls, X: NDArray[Any], weights: Floats | None, basis: Basis) -> Support:
-        """Look which cells hold rows with weight."""
+        """Find the cells that contain rows with positive weight."""
         pairs = {s: u for s, u in enumerate(basis.subspaces) if len(u) == 2}
         found = cls(basis, {})
         cells = found._cells
@@ -62,7 +62,7 @@ class Support:
 
     @cached_property
     def _cells(self) -> dict[int, Cells]:
-        """The cells of every variable that pairs have."""
+        """The cells of each variable that belongs to a pair."""
         pairs = [(u, axes) for u, axes in zip(self.basis.subspaces, self.basis.axes_of, strict=True) if len(u) == 2]
         return {j: Cells.of(self.basis.axes[a]) for u, axes in pairs for j, a in zip(u, axes, strict=True)}
 
@@ -72,7 +72,7 @@ class Support:
     def changes(
         self, rows: NDArray[Any], weights: csc_array, subspaces: Iterable[Subspace], n_given: int
     ) -> Iterator[tuple[int, NDArray[np.int64], Floats]]:
-        """Yield what components of pairs change by where their rows are moved.
+        """Yield the changes of components of pairs at rows in empty cells.
 
         Parameters
         ----------
@@ -85,7 +85,7 @@ class Support:
         ------
         component : int
         moved : ndarray of shape (M,)
-            The rows that are moved.
+            The indices of these rows.
         change : ndarray of shape (M,)
         """
         nearest_of = {self.basis.subspaces[s]: nearest for s, nearest in self.nearest.items()}
@@ -109,7 +109,7 @@ class Support:
                 yield c, moved + part.start, component(there) - component(here)
 
     def _pair(self, pair: Subspace, weights: csc_array, n_given: int) -> Any:
-        """Return a pair's component, but for its constant, as a function of the values of two variables."""
+        """Return the component of a pair without its constant, as a function of values of both variables."""
         number = {u: s for s, u in enumerate(self.basis.subspaces)}
         inside = [v for v in ((pair[0],), (pair[1],), pair) if v in number]
         spans = [number[v] for v in inside]
@@ -132,13 +132,13 @@ class Support:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The cells of a variable, parts of the intervals between its knots; behind them, that of missing values."""
+    """The cells of a variable: subdivided intervals between its knots, and last a cell for missing values."""
 
     breaks: Floats
 
     @classmethod
     def of(cls, axis: Axis) -> Cells:
-        """Cut the intervals, and take their ends back to values of the variable. Bins stay whole."""
+        """Subdivide the intervals of splines, but not bins, and map normal scores back to values of the variable."""
         knots = np.unique(axis.knots)
         parts = 1 if axis.degree == 0 else _PARTS
         places = np.arange((len(knots) - 1) * parts + 1) / parts
@@ -151,22 +151,22 @@ class Cells:
         return len(self.breaks)
 
     def codes(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the cells of values; those outside the knots are in the outer ones."""
+        """Return the cell of each value. Values outside the knots are in the first or last cell."""
         codes = np.searchsorted(self.breaks[1:-1], values, side="right")
         codes[np.isnan(values)] = self.count - 1
         return codes
 
     def clip(self, values: Floats, cells: NDArray[Any]) -> Floats:
-        """Return the nearest values in given cells; these hold their lower ends, and the outer ones all beyond."""
+        """Return the nearest values in the given cells. Cells include their lower ends; outer cells are unbounded."""
         low = np.concatenate([[-np.inf], self.breaks[1:-1], [-np.inf]])
         high = np.concatenate([np.nextafter(self.breaks[1:-1], -np.inf), [np.inf, np.inf]])
         return np.clip(values, low[cells], high[cells])
 
 
 def _nearest(holds: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return for every cell, row after row, the nearest one that holds rows, or itself.
+    """Return the nearest cell with rows for every cell, in row-major order; cells with rows map to themselves.
 
-    The last row and column are those of missing values, and apart from the others.
+    The last row and the last column are for missing values. Cells with and without missing values are never matched.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Tree ensembles in spans of splines or bins: terms are projected inside their own subspaces (spec 3 and 4)."""
+"""Tree ensembles in spans of splines or bins: terms are projected within their own subspaces (spec 3 and 4)."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from fasthdmr._support.typing import Floats
 
 
 def sorting_of_terms(*, smooth: bool) -> Sorting:
-    """Return how trees are sorted into terms: what `bench accuracy` shows to be the better for each mode."""
+    """Return whether terms are trees or nodes: for each mode, the more accurate choice of `bench accuracy`."""
     return "hybrid" if smooth else "node"
 
 
 @dataclass(frozen=True, eq=False)
 class TreesInSpans:
-    """Tree ensembles, whose components are orthogonal to the spans below.
+    """Tree ensembles whose components are orthogonal to the spans of proper subsets of their variables.
 
     Attributes
     ----------
     trees : TreeDictionary
-        Sorted by tree where coefficients belong to whole trees: these are sorted anew, as `sorting_of_terms` says.
+        Terms are whole trees if these get regression coefficients. Afterwards they become those of `sorting_of_terms`.
     combination : Combination
     options : SpanOptions
     smooth : bool
-        Whether no component keeps terms of trees as they are.
+        Whether all terms are projected. If not, components keep the terms of their own subspaces unprojected.
     """
 
     trees: TreeDictionary
@@ -46,7 +46,7 @@ class TreesInSpans:
     smooth: bool
 
     def solve(self, problem: Problem) -> tuple[TreeSpans, list[Solution]]:
-        """Return the trees and spans, and the components of every output."""
+        """Return the dictionary of trees and spans, and the components of every output."""
         trees, outputs = self._terms(problem)
         basis = self._basis(problem, trees, outputs)
         X, weights = problem.X, problem.weights
@@ -57,7 +57,7 @@ class TreesInSpans:
         return TreeSpans(trees, [len(output.coef) for output in outputs], basis, regression, support), solutions
 
     def _terms(self, problem: Problem) -> tuple[TreeDictionary, list[TreeOutput]]:
-        """Return trees that are sorted into terms, and the outputs as these."""
+        """Return the trees with their final terms, and the outputs as linear combinations of these."""
         outputs = [combined.output() for combined in self.combination.combine(problem, self.trees)]
         if not self.combination.needs_y:
             return self.trees, outputs

@@ -1,4 +1,4 @@
-"""Functions and data in spans of splines or bins: their values are projected on all spans at once (spec 3 and 4)."""
+"""Functions and data in spans of splines or bins: their values are projected on all spans jointly (spec 3 and 4)."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _MAX_SUBSPACES = 100_000
 
 @dataclass(frozen=True, eq=False)
 class ValuesInSpans:
-    """A function or data, whose components are orthogonal to the spans below.
+    """A function or data, whose components are orthogonal to the spans of proper subsets of their variables.
 
     Attributes
     ----------
     output : Output or None
-        The function; None: the black box is data.
+        The function. None: y itself is decomposed.
     values : ndarray of shape (N,) or (N, K)
-        Those at the rows of the problem.
+        The values at the rows of the problem.
     options : SpanOptions
     """
 
@@ -45,7 +45,7 @@ class ValuesInSpans:
         return np.asfortranarray(self.values.reshape(len(self.values), -1), dtype=np.float64)
 
     def solve(self, problem: Problem) -> tuple[ValueSpans, list[Solution]]:
-        """Return the function and spans, and the components of every output."""
+        """Return the dictionary of the function and spans, and the components of every output."""
         X, weights = problem.X, problem.weights
         basis = self._basis(problem)
         with rows_progress(len(X), "rows of the spans", verbose=problem.verbose):
@@ -61,6 +61,6 @@ class ValuesInSpans:
         elif (count := sum(comb(n, t) for t in range(1, order + 1))) > _MAX_SUBSPACES:
             raise ValueError(
                 f"order={problem.kept.order} of {n} variables makes {count:,} spans; at most {_MAX_SUBSPACES:,} are "
-                "looked at. Lower `order`, or choose subspaces with `interactions`."
+                "allowed. Lower `order`, or choose subspaces with `interactions`."
             )
         return choose_basis(problem, closure(touched, order), order, self.options, self.columns.__getitem__, joint=True)

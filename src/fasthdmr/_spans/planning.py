@@ -1,4 +1,4 @@
-"""Which spans a decomposition uses, and how large they are: within the rows, and within memory."""
+"""The choice of the spans of a decomposition and of their sizes, limited by the number of rows and by memory."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ from fasthdmr._support.typing import Floats
 from fasthdmr._support.warnings import PairsWarning, warn
 
 MAX_JOINT_COLUMNS = 4000
-"""Columns that may be solved together: their products take 128 MB, and as much again for a factor and a copy."""
+"""The most columns of a joint projection. Their Gram matrix takes 128 MB, as do a copy and its Cholesky factor."""
 
 MAX_TOUCHED_COLUMNS = 1500
-"""Columns of one row that are not 0 and are multiplied with each other: a million products a row."""
+"""The most non-zero columns per row. Their outer product has about a million entries per row."""
 
 MAX_BYTES = 800e6
-"""Memory for all products of spans."""
+"""The most memory for the Gram blocks of all spans."""
 
 _SCREENED_ROWS = 5000
 _SCREENED_BINS = 4
-_NEGLIGIBLE = 1e-6  # share of the variance
+_NEGLIGIBLE = 1e-6  # share of the variance below which the strength of a pair is rounding
 
 
 @dataclass(frozen=True)
 class SpanOptions:
-    """What the user chose of spans.
+    """The parameters of an estimator that concern spans.
 
     Attributes
     ----------
     basis : str
         A kind of `kinds.SPANS`.
     degree : int
-        Of the splines.
+        Degree of the splines.
     n_splines : int, sequence of int or None
-        One size, or sizes by order; None: the rule of `default_size`, and what the data say.
+        One size, or sizes by order. None: sizes of `default_size`, increased if cross-validation prefers it.
     """
 
     basis: str
@@ -64,7 +64,7 @@ def choose_basis(
     joint: bool = False,
     finer: Callable[[tuple[int, ...], Callable[[tuple[int, ...]], Basis]], tuple[int, ...]] | None = None,
 ) -> Basis:
-    """Choose the spans of a problem, and make them.
+    """Choose the spans of a problem, and construct them.
 
     Parameters
     ----------
@@ -75,12 +75,12 @@ def choose_basis(
         Largest order of a span.
     options : SpanOptions
     values : callable
-        Returns the black box at some of the rows, (S, K).
+        Returns the black box at a slice of the rows, (S, K).
     joint : bool
-        Whether all columns are solved together.
+        Whether all columns take part in one joint projection.
     finer : callable or None
-        Chooses the sizes of single variables and pairs for few rows, given the rule's and a function that makes such
-        spans.
+        Chooses the sizes of single variables and pairs for few rows. Its arguments are the default sizes and a function
+        that returns the basis with given sizes.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def choose_basis(
     Raises
     ------
     ValueError
-        If the spans do not fit into memory; the message has the estimate.
+        If the spans do not fit into memory. The message states the estimate.
 
     Warns
     -----
@@ -126,7 +126,7 @@ def choose_basis(
         return make_basis(X, weights, subspaces, sizes, degree=degree, main_sizes=larger)
 
     sizes = plan.sizes
-    if finer is not None and n_rows <= FEW_ROWS:  # whatever the order, those up to pairs
+    if finer is not None and n_rows <= FEW_ROWS:  # sizes depend on spans up to pairs only, so not on `order`
         low = closure(touched, 2)
         rule = tuple(default_size(n_rows, t) for t in range(1, max(map(len, low), default=1) + 1))
         sizes = (*finer(rule, partial(make, low)), *sizes[2:])[: len(sizes)]
@@ -135,7 +135,7 @@ def choose_basis(
 
 @dataclass(frozen=True)
 class SpanPlan:
-    """The outcome: subspaces, closed under subsets, and sizes by order."""
+    """The chosen subspaces, which include all their subsets, and the sizes by order."""
 
     subspaces: list[Subspace]
     sizes: tuple[int, ...]
@@ -158,16 +158,16 @@ def plan_spans(
     touched : iterable of tuple of int
         The subspaces that the black box depends on, of any order, or that the user chose.
     n_rows : int
-        Rows with weight, repeated ones once.
+        The number of distinct rows with positive weight.
     order : int
         Largest order of a span.
     options : SpanOptions
     joint : bool
-        Whether all columns are solved together.
+        Whether all columns take part in one joint projection.
     chosen : bool
         Whether the user chose the interactions, so that none may be left out.
     strength : callable or None
-        Ranks pairs; asked only if some have to be left out of a joint solution.
+        Returns the strengths of pairs. It is called only if pairs must be left out of a joint projection.
 
     Returns
     -------
@@ -176,7 +176,8 @@ def plan_spans(
     Raises
     ------
     ValueError
-        If `n_splines` has no size for each order, or the spans do not fit into memory; the message has the estimate.
+        If `n_splines` does not have one size for each order, or the spans do not fit into memory. The message states
+        the estimate.
 
     Warns
     -----
@@ -185,7 +186,7 @@ def plan_spans(
     """
     subspaces, asked = closure(touched, order), as_sizes(options.n_splines, order)
     sizes = [default_size(n_rows, t, options.basis) for t in range(1, order + 1)] if asked is None else asked
-    if n_rows < 2:  # nothing varies: no span will have a column
+    if n_rows < 2:  # all variables are constant, so no span will have columns
         return SpanPlan([u for u in subspaces if len(u) == 1], tuple(sizes))
     if joint and n_rows > MAX_DUAL_ROWS:
         fits_rows, limit = asked is None, MAX_JOINT_COLUMNS
@@ -232,7 +233,7 @@ def _columns(subspaces: Sequence[Subspace], sizes: Sequence[int]) -> int:
 
 
 def _shrink(subspaces: Sequence[Subspace], sizes: list[int], limit: int) -> list[int]:
-    """Make spans smaller, those of the highest order first, while there are more columns than the limit."""
+    """Reduce sizes, those of the highest order first, until the number of columns is within the limit."""
     sizes = list(sizes)
     for t in range(len(sizes), 0, -1):
         least = min(sizes[t - 1], 4 if t == 1 else 3)
@@ -242,14 +243,14 @@ def _shrink(subspaces: Sequence[Subspace], sizes: list[int], limit: int) -> list
 
 
 def _strongest(pairs: list[Subspace], room: int, strength: Callable[[list[Subspace]], Floats]) -> list[Subspace]:
-    """Keep as many pairs as there is room for."""
+    """Return the `room` strongest pairs, and warn that the others are left out."""
     if room >= len(pairs):
         return pairs
     kept = np.sort(np.argsort(-strength(pairs), kind="stable")[:room])
     warn(
-        f"{len(pairs) - room} of {len(pairs)} pairs of variables are left out, the weakest: {room} fit with the rows, "
-        "the memory and the time there are. What the others do is in the residual. Choose pairs with `interactions`, "
-        "or pass more rows.",
+        f"The weakest {len(pairs) - room} of {len(pairs)} pairs of variables are left out: the number of rows, memory "
+        f"and time allow {room}. The residual includes the pairs left out. Choose pairs with `interactions`, or pass "
+        "more rows.",
         PairsWarning,
     )
     return [pairs[k] for k in kept]
@@ -264,8 +265,8 @@ def _check_memory(subspaces: Sequence[Subspace], sizes: Sequence[int], *, joint:
         needed = 8.0 * sum(float(c) ** 2 for c in inside)
     if needed > MAX_BYTES:
         raise ValueError(
-            f"order={order} makes {len(subspaces):,} spans of {columns:,} columns, whose products need about "
-            f"{needed / 1e9:.1f} GB; at most {MAX_BYTES / 1e9:.1f} GB are used. Lower `order` or `n_splines`, or "
+            f"order={order} makes {len(subspaces):,} spans of {columns:,} columns, whose Gram matrix needs about "
+            f"{needed / 1e9:.1f} GB; at most {MAX_BYTES / 1e9:.1f} GB are allowed. Lower `order` or `n_splines`, or "
             "choose subspaces with `interactions`."
         )
 
@@ -284,10 +285,10 @@ def screen_pairs(
     X : ndarray of shape (N, n)
     weights : ndarray of shape (N,) or None
     values : ndarray of shape (N, K)
-        The function; outputs are weighed by their variance.
+        The function. Outputs are divided by their standard deviations.
     pairs : sequence of tuple of int
     basis_degree : int
-        Of the splines whose additive fit is taken off first.
+        Degree of the splines of the additive fit that is subtracted first.
 
     Returns
     -------
@@ -317,11 +318,11 @@ def screen_pairs(
         for r in rest:
             sums = np.bincount(code, r, cells**2)
             strengths[p] += np.sum(np.divide(sums**2, mass, out=np.zeros_like(mass), where=mass > 0))
-    return np.where(strengths > _NEGLIGIBLE * w.sum(), strengths, 0.0)  # rounding must not choose
+    return np.where(strengths > _NEGLIGIBLE * w.sum(), strengths, 0.0)  # rounding must not decide between pairs
 
 
 def _codes(column: NDArray[Any], weights: Floats | None) -> NDArray[np.int64]:
-    """Return coarse quantile bins, missing values in one of their own."""
+    """Return the indices of coarse quantile bins; missing values have a separate bin."""
     profile = Profile.of(column, weights)
     levels = np.linspace(0, 1, _SCREENED_BINS + 1)[1:-1]
     edges = profile.quantiles(levels) if len(profile.values) else np.empty(0)
@@ -331,5 +332,5 @@ def _codes(column: NDArray[Any], weights: Floats | None) -> NDArray[np.int64]:
 
 
 def screened_rows(n_rows: int) -> slice:
-    """Return the rows that pairs are screened on."""
+    """Return the rows of the subsample on which pairs are compared."""
     return slice(None, None, max(1, n_rows // _SCREENED_ROWS))

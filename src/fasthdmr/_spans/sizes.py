@@ -1,4 +1,4 @@
-"""How many splines single variables get: the rule's number, or more where the data ask for them (spec 4)."""
+"""Sizes of single variables: the default, or more splines if generalised cross-validation prefers them (spec 4)."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from fasthdmr._support.threads import one_blas_thread
 from fasthdmr._support.typing import Floats
 
 CANDIDATES = (8, 12, 16, 24, 32)
-"""Numbers of splines that are tried beyond the rule's."""
+"""Candidate numbers of splines above the default."""
 
 SIZED_ROWS = 4000
-"""At most about so many rows are looked at, evenly spaced, so that their choice is fixed."""
+"""The approximate size of the subsample from which sizes are chosen; its rows are evenly spaced, not random."""
 
-_GAIN = 0.9  # the share of the criterion that a larger size has to come down to
-_INFLATION = 1.5  # degrees of freedom count so many times, against choosing by chance
+_GAIN = 0.9  # the largest ratio of new to old criterion at which a larger size is chosen
+_INFLATION = 1.5  # factor of the degrees of freedom in GCV, which makes overfitting rarer
 _ROWS_PER_SPLINE = 8
 _MOST_COLUMNS = 1500
 
 
 def rows_for_sizes(n_rows: int) -> slice:
-    """Return the rows that sizes are chosen on."""
+    """Return the rows of the subsample from which sizes are chosen."""
     return slice(None, None, max(1, n_rows // SIZED_ROWS))
 
 
-@one_blas_thread()  # sums must not depend on threads
+@one_blas_thread()  # rounding of sums must not depend on the number of threads
 def main_sizes(
     X: NDArray[Any],
     weights: Floats | None,
@@ -42,28 +42,28 @@ def main_sizes(
 ) -> dict[int, int]:
     """Choose the number of splines of single variables by generalised cross-validation (GCV) of the additive fit.
 
-    A variable gets more splines than the rule's where its component, fitted anew to what the other variables leave,
-    lowers the GCV by a tenth: an oscillating main effect needs them, others would only follow noise.
+    A variable gets more splines than the default if its main effect, refitted to the residual of the other variables,
+    then lowers the GCV by a tenth, as for an oscillating effect. For other effects, more splines would only fit noise.
 
     Parameters
     ----------
     X : ndarray of shape (N, n)
     weights : ndarray of shape (N,) or None
     values : ndarray of shape (N, K)
-        The outputs; one choice for all of them, each divided by its variance.
+        The outputs. All get the same sizes; their errors are divided by their variances.
     variables : list of int
     rule : int
-        The number that the size rule gives.
+        The default size.
     degree : int
     ridge : float
-        c of the ridge c / (N p).
+        The constant c of the penalty c / (N p).
 
     Returns
     -------
     dict of int to int
-        Sizes of the variables that get more splines than the rule's.
+        Sizes of the variables that get more splines than the default.
     """
-    # A repeated row tells nothing new.
+    # Repeated rows become weights, so that they do not look like independent observations.
     rows, mass = distinct_rows(np.column_stack([X, values]), weights)
     if weights is not None or len(rows) < len(X):
         X, values, weights = rows[:, : X.shape[1]], rows[:, X.shape[1] :], mass
@@ -104,7 +104,7 @@ def main_sizes(
         first += m
         sizes = [size for size in CANDIDATES if rule < size <= n_rows / _ROWS_PER_SPLINE]
         tried = {}
-        # No size leaves less than the largest, so mostly that one tells that none gains enough.
+        # The largest size has the smallest residual. If it does not gain enough, no other size can.
         for size in reversed(sizes):
             finer = smoother(j, size)
             residual = partial - finer.columns @ finer.fit(partial)

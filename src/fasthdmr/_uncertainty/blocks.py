@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from fasthdmr._spans.basis import Basis, axis_columns
+from fasthdmr._spans.basis import Basis, axis_columns, tensor_columns
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
 
@@ -136,14 +136,11 @@ class SpanColumns:
         self._axes = [axis_columns(axis, rows[:, axis[0]]) for axis in basis.axes]
 
     def raw(self, span: int) -> Floats:
-        """Return the columns of a span as they are, (B L, p)."""
-        first, *others = (self._axes[a] for a in self.basis.axes_of[span])
-        for axis in others:
-            first = (first[:, :, None] * axis[:, None, :]).reshape(len(first), -1)
-        return first
+        """Return the columns of a span, not centred, (B L, p)."""
+        return tensor_columns(self._axes, self.basis.axes_of[span])
 
     def centred(self, span: int) -> Floats:
-        """Return the columns of a span less their means."""
+        """Return the columns of a span minus their means."""
         columns = self.raw(span)
         centred: Floats = columns - self.mass @ columns
         return centred
