@@ -1,4 +1,4 @@
-"""Rows in blocks, and columns of spans at them: what derivatives by the weights of blocks are made of."""
+"""Rows in random blocks, and variances from derivatives with respect to the weights of the blocks."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ MANY_BLOCKS, FEW_BLOCKS = 50, 25
 
 
 class Blocks:
-    """Rows that are cut into blocks of one length, at random.
+    """Rows divided at random into blocks of equal length.
 
-    The rows of every block may weigh a little more: `moves` are derivatives by that.
+    Derivatives with respect to the logarithm of the weights of a block are called moves.
 
     Parameters
     ----------
     weights : ndarray of shape (S,)
         Positive.
     wanted : int
-        The number of blocks, B, if there are as many rows.
+        The number of blocks, B, if there are enough rows.
 
     Attributes
     ----------
     order : ndarray of shape (B L,)
-        Numbers of rows, one block after the other; blocks are filled up by any.
+        Indices of the rows, block by block. Short blocks are padded with arbitrary rows.
     mass : ndarray of shape (B L,)
-        Their weights, of sum 1; 0 for those that fill up.
+        Their weights, which sum to 1; 0 for padding.
     share : ndarray of shape (B,)
-        The mass of every block.
+        The total weight of each block.
     """
 
     def __init__(self, weights: Floats, wanted: int) -> None:
@@ -45,7 +45,7 @@ class Blocks:
         self.order, filled = random_blocks(S, self.n_blocks)
         self.mass = np.where(filled, weights[self.order], 0.0) / weights.sum()
         self.share = self.mass.reshape(self.n_blocks, -1).sum(axis=1)
-        # Blocks of rows drawn without replacement differ by less than independent ones.
+        # The correction for blocks drawn without replacement, which vary less than independent ones.
         self._factor = self.n_blocks / max(1, self.n_blocks - 1) * (S - 1) / S / np.sum(self.mass**2)
 
     def sums(self, values: Floats) -> Floats:
@@ -55,29 +55,29 @@ class Blocks:
         return sums
 
     def moves(self, products: Floats) -> Floats:
-        """Return how a mean moves that is the sum of these over the blocks (first axis)."""
+        """Return the derivatives of a mean, given its parts by block (first axis)."""
         share = self.share.reshape(-1, *[1] * (products.ndim - 1))
         moved: Floats = products - share * products.sum(axis=0)
         return moved
 
     def mean(self, values: Floats) -> tuple[Floats, Floats]:
-        """Return the means of values, (B L, q), and how they move: (q,) and (B, q)."""
+        """Return the means of values, (B L, q), and their derivatives: (q,) and (B, q)."""
         by_block = self.sums(values)
         return by_block.sum(axis=0), self.moves(by_block)
 
     def deviation(self, moves: Floats) -> Floats:
-        """Return standard deviations for one row from derivatives, (B, ..., K): (..., K).
+        """Return standard errors for an effective sample size of 1, from derivatives, (B, ..., K): (..., K).
 
-        Over the square root of the effective number of rows, they are standard errors.
+        Divided by the square root of the effective number of rows, they are the standard errors.
         """
         deviation: Floats = np.sqrt(self._factor * np.sum(moves**2, axis=0))
         return deviation
 
     def half_width(self, moves: Floats) -> Floats:
-        """Return half-widths of 95 % intervals for one row from derivatives, (B, ..., K): (..., K).
+        """Return half-widths of 95 % intervals for an effective sample size of 1, from derivatives, (B, ..., K).
 
-        Where few blocks move much, their variance is known badly: by the degrees of freedom of Satterthwaite, those of
-        a variance whose own is estimated from the kurtosis.
+        If few blocks dominate, the variance estimate is uncertain. Quantiles are those of Student's t distribution with
+        Satterthwaite's degrees of freedom, for which the variance of the estimate follows from the kurtosis.
         """
         B = self.n_blocks
         size = np.sqrt(np.mean(moves**2, axis=0))
@@ -88,28 +88,28 @@ class Blocks:
         return half_width
 
     def covariance(self, moves: Floats) -> Floats:
-        """Return covariances for one row of what moves, from (B, m, K): (K, m, m)."""
+        """Return covariances for an effective sample size of 1, from derivatives, (B, m, K): (K, m, m)."""
         covariance: Floats = self._factor * np.einsum("bik,bjk->kij", moves, moves)
         return covariance
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """How a component of one variable moves: by the columns that it is made of, and by its own mean.
+    """The sampling distribution of a component of one variable.
 
     Attributes
     ----------
     means : ndarray of shape (m,)
-        Of the columns.
+        The means of the columns that the component is a linear combination of.
     covariance : ndarray of shape (K, m + 1, m + 1)
-        Of how the coefficients of the centred columns, and the mean, move.
+        The covariance of the coefficients of the centred columns and of the mean, for an effective sample size of 1.
     """
 
     means: Floats
     covariance: Floats
 
     def deviation(self, columns: Floats) -> Floats:
-        """Return the standard deviation for one row at every point, (N, K); columns: (N, m)."""
+        """Return the standard error for an effective sample size of 1, (N, K), given the columns at points, (N, m)."""
         functions = np.column_stack([columns - self.means, np.ones(len(columns))])
         variance = np.einsum("sa,kab,sb->sk", functions, self.covariance, functions)
         deviation: Floats = np.sqrt(np.maximum(variance, 0))
@@ -117,13 +117,13 @@ class Curve:
 
 
 class SpanColumns:
-    """The centred columns of spans at rows in blocks.
+    """The columns of spans at the rows of blocks.
 
     Parameters
     ----------
     basis : Basis
     rows : ndarray of shape (B L, n)
-        In the order of the blocks.
+        The rows in the order of the blocks.
     blocks : Blocks
     """
 
@@ -146,25 +146,25 @@ class SpanColumns:
         return centred
 
     def by_block(self, columns: Floats, values: Floats) -> Floats:
-        """Return the products of columns, (B L, p), with values, (B L, q), over each block: (B, p, q)."""
+        """Return the inner products of columns, (B L, p), with values, (B L, q), in each block: (B, p, q)."""
         weighted = (self.mass[:, None] * values).reshape(self.n_blocks, -1, values.shape[1])
         products: Floats = columns.reshape(self.n_blocks, -1, columns.shape[1]).transpose(0, 2, 1) @ weighted
         return products
 
     def inside(self, subspace: Subspace, order: int) -> list[int]:
-        """Return the spans of subsets of a subspace up to an order."""
+        """Return the indices of the spans of subsets of a subspace up to an order."""
         subsets = (v for t in range(1, min(order, len(subspace)) + 1) for v in combinations(subspace, t))
         return sorted(self.number[v] for v in subsets if v in self.number)
 
     def columns_of(self, spans: Sequence[int]) -> NDArray[np.int64]:
-        """Return the numbers of the columns of spans."""
+        """Return the indices of the columns of the given spans."""
         return np.concatenate([np.arange(self.first[s], self.first[s + 1]) for s in spans])
 
 
 def random_blocks(n_rows: int, n_blocks: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the rows of blocks drawn at random, one block after the other, and which places are filled.
+    """Return the rows of random blocks, block by block, and a mask that is False for padding.
 
-    At random, always the same: neither trends nor cycles of the rows make blocks more or less alike than chance does.
+    Random blocks are valid for rows with trends or cycles. The seed is fixed, so that results are reproducible.
     """
     length = -(-n_rows // n_blocks)
     order = np.zeros(length * n_blocks, dtype=np.int64)

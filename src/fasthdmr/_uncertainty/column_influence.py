@@ -1,15 +1,16 @@
-"""How far a decomposition in columns of its own would move with another sample of rows (trees, kernels).
+"""Infinitesimal jackknife of decompositions whose spans are the columns of the black box itself (trees, kernels).
 
-As in spans (`span_influence`), the rows of a block weigh a little more. The black box is given by its coefficients, so
-nothing is projected before the top-down pass. There, the least squares of y on the columns A of all proper subsets of
-u, A^+ y, move by A^+ (dy + W_b f_u): W_b is the change of the weights, and f_u what is left of y. Columns that nearly
-depend on each other make that large, and the same cut of small singular values as in the fit makes it finite. Below the
-cut, the solution of least norm moves with the norms that columns are scaled by.
+As in `span_influence`, the weights of a block of rows are perturbed. The black box is given by its coefficients, so the
+only projections are those of the top-down pass. The least-squares fit A^+ y of y on the columns A of all proper subsets
+of u has the derivative A^+ (dy + W_b f_u). W_b is the derivative of the weights, and f_u is the residual of the fit.
+Nearly collinear columns make the derivative large. Small singular values are cut off as in the fit, so it is finite. In
+the null space, the minimum-norm solution depends on the weights through the norms that columns are scaled by.
 
-All of it is done in the orthonormal columns Q of QR = columns at the rows, so condition numbers are not squared.
+All computations use the orthonormal columns Q of a QR decomposition of the columns at the rows, so the condition number
+is not squared.
 
-What is taken as given is the numerical rank, besides the model. What is left out: bias, such as the p/N by which small
-`Sa` come out too large. Of many rows, some stand for all.
+The numerical rank and the model are held fixed. Bias, such as the increase of a small `Sa` by about p/N, is not
+included. Large samples are thinned first.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
 from fasthdmr._uncertainty.blocks import MANY_BLOCKS, Blocks, Curve
 
-_ROUNDING = 16 * np.finfo(float).eps  # of a column, in units of its norm, however little it varies
+_ROUNDING = 16 * np.finfo(float).eps  # rounding error of a centred column, relative to the norm before centring
 
 
 class ColumnInfluence:
-    """Derivatives of the components and indices of a decomposition by the weights of blocks of rows.
+    """Derivatives of components and indices with respect to the weights of blocks of rows.
 
     Parameters
     ----------
@@ -41,12 +42,12 @@ class ColumnInfluence:
         Positive.
     """
 
-    MAX_VALUES = 2_000_000  # of components at rows, which keeps the time to a few seconds
-    ROWS_PER_COLUMN = 4  # at least, where there are as many: columns become dependent on fewer rows
+    MAX_VALUES = 2_000_000  # limit of rows times components, which bounds the time to a few seconds
+    ROWS_PER_COLUMN = 4  # the least number of rows per column after thinning; on fewer rows, columns become collinear
 
     @classmethod
     def of(cls, decomposition: Decomposed, rows: Floats, weights: Floats, values: Floats | None) -> ColumnInfluence:
-        """Take a decomposition at some of its rows."""
+        """Make the influence functions of a decomposition from a sample of its rows."""
         return cls(decomposition, rows, weights)
 
     def __init__(self, decomposition: Decomposed, rows: Floats, weights: Floats) -> None:
@@ -71,7 +72,7 @@ class ColumnInfluence:
         return np.array(covariance), np.array(variance), np.column_stack(by_covariance), np.column_stack(by_variance)
 
     def curve(self, subspace: Subspace) -> Curve:
-        """Return how a component of one variable moves: by the columns of `Decomposition.columns_of`."""
+        """Return the covariance of a component of one variable, for the columns of `Decomposition.columns_of`."""
         having = [k for k, output in enumerate(self._outputs) if subspace in output.number]
         sizes = [self._outputs[k].size(subspace) for k in having]
         m = self._decomposition.columns_of(subspace[0], np.zeros(1)).shape[1]
@@ -84,7 +85,7 @@ class ColumnInfluence:
 
 
 class _Output:
-    """One output: its columns at rows in blocks, (B L, b), divided by a unit, and how its components move."""
+    """The derivatives of one output, from its columns at the rows of all blocks, (B L, b), divided by `unit`."""
 
     def __init__(self, columns: Floats, blocks: Blocks, labels: Labels, solution: Solution, unit: float) -> None:
         self.blocks = blocks
@@ -121,10 +122,10 @@ class _Output:
         return covariance, variance, by_covariance + self._with_f @ moved, by_variance + 2 * (itself @ moved)
 
     def curve(self, subspace: Subspace) -> tuple[Floats, Floats, Floats]:
-        """Return the means of the columns of a variable, (m,), and how their coefficients and f_u's mean move."""
+        """Return the means of the columns of a variable, (m,), and the derivatives of coefficients and mean of f_u."""
         c = self.number[subspace]
         own = self._own(c)
-        return self._means[own], self._pushed[own].T, -self._mean(self._components[:, c])[1]
+        return self._means[own], self._coefficient_moves[own].T, -self._mean(self._components[:, c])[1]
 
     def size(self, subspace: Subspace) -> int:
         """Return the number of columns of a subspace."""
@@ -139,7 +140,7 @@ class _Output:
         return float(mean[0]), moves[:, 0]
 
     def _take_norms(self, centred: Floats) -> None:
-        """Scale columns, those that are constant up to rounding by 0, and say below what they are dependent."""
+        """Set the scale of each column, 0 if it is constant up to rounding, and the tolerance of the rank."""
         norms = np.linalg.norm(self._root * centred, axis=0)
         varies = norms > RANK_TOLERANCE * np.abs(self._means)
         self._scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=varies)
@@ -147,24 +148,24 @@ class _Output:
         self._tolerance = max(RANK_TOLERANCE, rounding.max(initial=0.0))
 
     def _top_down(self, Q: Floats) -> None:
-        """Find how coefficients that are pushed to columns move, (b, B), and components over Q, each (q, B)."""
+        """Compute the derivatives of the coefficients, (b, B), and of the components in terms of Q, each (q, B)."""
         b, blocks = len(self._means), self.blocks
-        self._pushed = np.zeros((b, blocks.n_blocks))
+        self._coefficient_moves = np.zeros((b, blocks.n_blocks))
         self._moved: list[Floats] = [np.zeros(0)] * len(self.subspaces)
         by_block = (self._root * Q).reshape(blocks.n_blocks, -1, Q.shape[1])
         for c, lower in self._from_above():
             component = self._components[:, c].reshape(blocks.n_blocks, -1, 1)
             residual = blocks.moves((by_block.transpose(0, 2, 1) @ component)[:, :, 0]).T
             own = self._own(c)
-            moved = self._R[:, own] @ self._pushed[own]
+            moved = self._R[:, own] @ self._coefficient_moves[own]
             if len(lower):
-                down = self._handed_down(c, lower, moved + residual)
-                self._pushed[lower] += down
+                down = self._projection_moves(c, lower, moved + residual)
+                self._coefficient_moves[lower] += down
                 moved = moved - self._R[:, lower] @ down
             self._moved[c] = moved
 
     def _from_above(self) -> Iterator[tuple[int, NDArray[np.int64]]]:
-        """Yield subspaces, those of the highest order first, with the columns of all proper subsets that vary."""
+        """Yield subspaces by decreasing order, with the columns of all their proper subsets, except constant ones."""
         member = membership(self.subspaces)
         order = member.sum(axis=1)
         for c in reversed(range(len(self.subspaces))):
@@ -172,15 +173,15 @@ class _Output:
             columns = np.repeat(inside, np.diff(self._begin))
             yield c, np.flatnonzero(columns & (self._scale > 0))
 
-    def _handed_down(self, c: int, lower: NDArray[np.int64], right: Floats) -> Floats:
-        """Return how the coefficients of what a component hands down move, by the least squares of right, (q, B)."""
+    def _projection_moves(self, c: int, lower: NDArray[np.int64], right: Floats) -> Floats:
+        """Return the derivatives of the projection on the lower columns: the least-squares fit to right, (q, B)."""
         scale = self._scale[lower][:, None]
         U, s, V = np.linalg.svd(self._R[:, lower] * scale[:, 0], full_matrices=False)
         there = s > self._tolerance * s[0]
         U, s, V = U[:, there], s[there], V[there]
         down = V.T @ ((U.T @ right) / s[:, None])
         if len(s) < len(lower):
-            # Of least norm is the solution whose coefficients over `scale` have no share in the null space.
+            # The coefficients of the minimum-norm solution, divided by `scale`, are orthogonal to the null space.
             norms = self._squares[:, lower].T * scale**2
             bent = norms * (self._weights[lower, c][:, None] / scale)
             down += bent - V.T @ (V @ bent)
@@ -189,7 +190,7 @@ class _Output:
 
 
 def membership(subspaces: Sequence[Subspace]) -> NDArray[np.bool_]:
-    """Return which variables belong to subspaces, (C, n)."""
+    """Return whether each variable belongs to each subspace, (C, n)."""
     member = np.zeros((len(subspaces), 1 + max((u[-1] for u in subspaces), default=-1)), dtype=bool)
     for c, u in enumerate(subspaces):
         member[c, list(u)] = True

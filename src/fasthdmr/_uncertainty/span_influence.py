@@ -1,15 +1,15 @@
-"""How far a decomposition in spans would move with another sample of rows: an infinitesimal jackknife of blocks.
+"""Infinitesimal jackknife of decompositions in spans, by blocks of rows.
 
-Let the rows of a block weigh a little more. The coefficients of a ridge regression on columns phi move by
-(G + Lambda)^-1 times the sum of w phi r over the block, r its residual, less the block's share of the sum over
-all rows. So do those of every term in its own spans (or of the joint projection of values), and in the top-down
-pass, where the residual is the component itself; the pass also hands down by how much what is pushed to a span
-moves. Indices follow by the chain rule. The squares of these derivatives, summed over B blocks, estimate a
-variance, with B - 1 degrees of freedom or, where few blocks move much, fewer.
+Increase the weights of the rows of a block by a small factor. The derivative of the coefficients of a ridge regression
+on columns phi is (G + Lambda)^-1 times the sum of w phi r over the block, minus the block's share of the sum over all
+rows. G is the Gram matrix, Lambda the penalty and r the residual. This holds for the projections of terms (or the joint
+projection of values) and for the projections of the top-down pass, whose residuals are the components. In the top-down
+pass, derivatives of the projected function are propagated to the lower spans. The derivatives of the indices follow by
+the chain rule. Their squares, summed over B blocks, estimate a variance with B - 1 degrees of freedom, or with fewer if
+a few blocks dominate the sum.
 
-What is taken as given: sizes and knots of spans, which pairs there are, the weight of the ridge and the number of
-rows in it, the model. What is left out: bias, such as the p/N by which small `Sa` come out too large. Of many rows,
-some stand for all.
+Sizes and knots of spans, the choice of pairs, the ridge parameter, the number of rows in it and the model are held
+fixed. Bias, such as the increase of a small `Sa` by about p/N, is not included. Large samples are thinned first.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from fasthdmr._support.typing import Floats
 from fasthdmr._uncertainty.blocks import FEW_BLOCKS, MANY_BLOCKS, Blocks, Curve, SpanColumns
 from fasthdmr._uncertainty.moves import moves_of_projections
 
-_MAX_MOVES = 10_000_000  # derivatives of coefficients: 80 MB
+_MAX_MOVES = 10_000_000  # the most derivatives of coefficients, which take 80 MB
 
 
 class SpanInfluence:
-    """Derivatives of the components and indices of a decomposition in spans by the weights of blocks of rows.
+    """Derivatives of components and indices with respect to the weights of blocks of rows.
 
     Parameters
     ----------
@@ -42,15 +42,15 @@ class SpanInfluence:
     weights : ndarray of shape (S,)
         Positive.
     values : ndarray of shape (S, K) or None
-        The black box, where it was projected by its values; in units of the scales of the outputs.
+        The values of the black box in units of the scales of the outputs, if the projection was one of values.
     """
 
-    MAX_VALUES = 2_000_000  # of components at rows, which keeps the time to a few seconds
-    ROWS_PER_COLUMN = 0  # there is a ridge
+    MAX_VALUES = 2_000_000  # limit of rows times components, which bounds the time to a few seconds
+    ROWS_PER_COLUMN = 0  # no lower limit, because of the ridge
 
     @classmethod
     def of(cls, decomposition: Decomposed, rows: Floats, weights: Floats, values: Floats | None) -> SpanInfluence:
-        """Take a decomposition at some of its rows; `values` are those of the black box, (S, K)."""
+        """Make the influence functions from a sample of rows, and the values of the black box there, (S, K)."""
         dictionary: Any = decomposition.dictionary
         scale = np.array([s.scale for s in decomposition.solutions])
         given = None if values is None else values / scale
@@ -85,7 +85,7 @@ class SpanInfluence:
         self._top_down(*moves_of_projections(dictionary, self.columns, residual, solutions))
 
     def curve(self, subspace: Subspace) -> Curve:
-        """Return how a component of one variable moves with the rows."""
+        """Return the covariance of a component of one variable, for the columns of its span."""
         span, own = self.columns.number[subspace], self.components[subspace]
         _, mean = self.blocks.mean(own)
         both = np.concatenate([self._moves[subspace], -mean[:, None]], axis=1)
@@ -105,7 +105,7 @@ class SpanInfluence:
         return self.blocks.mean(self.f**2)
 
     def _evaluate(self, solutions: Sequence[Solution]) -> dict[Subspace, Floats]:
-        """Return all components at the rows, centred, (B L, K): those that are not reported hand down, too."""
+        """Return all components at the rows, centred, (B L, K), including those that are not reported."""
         found = {u: np.zeros((len(self.columns.rows), len(solutions))) for s in solutions for u in s.subspaces}
         for k, s in enumerate(solutions):
             values = self._dictionary.evaluate(self.columns.rows, k, s.weights, 1) / s.scale
@@ -114,8 +114,8 @@ class SpanInfluence:
                 found[u][:, k] = values[:, c]
         return found
 
-    def _top_down(self, pushed: Floats, gram: _core.SpanGram) -> None:
-        """Take the derivatives of what is pushed to every span, (columns, K, B), through the top-down pass."""
+    def _top_down(self, coefficient_moves: Floats, gram: _core.SpanGram) -> None:
+        """Propagate the derivatives of the coefficients of every span, (columns, K, B), through the top-down pass."""
         columns = self.columns
         below = {u: columns.inside(u, len(u) - 1) for u in columns.basis.subspaces}
         products = self._products(below)
@@ -126,22 +126,23 @@ class SpanInfluence:
             if u not in self.components:
                 continue
             s, lower = columns.number[u], below[u]
-            own = pushed[columns.first[s] : columns.first[s + 1]].copy()
+            own = coefficient_moves[columns.first[s] : columns.first[s + 1]].copy()
             moves = [own]
             if lower:
-                down = self._handed_down(gram, s, lower, own, [products[v, u] for v in lower])
-                pushed[columns.columns_of(lower)] += down
+                down = self._projection_moves(gram, s, lower, own, [products[v, u] for v in lower])
+                coefficient_moves[columns.columns_of(lower)] += down
                 moves.insert(0, -down)
             self._moves[u] = np.vstack(moves).transpose(2, 0, 1)
             self._with_own[u] = np.vstack([products[v, u].sum(axis=0) for v in [*lower, s]])
             self._with_f[u] = np.vstack([self._span_with_f[v] for v in [*lower, s]])
 
-    def _handed_down(
+    def _projection_moves(
         self, gram: _core.SpanGram, span: int, lower: list[int], own: Floats, products: list[Floats]
     ) -> Floats:
-        """Return the derivatives of what a component hands down, (columns of the spans below, K, B).
+        """Return the derivatives of a component's projection on the lower spans, (columns of these, K, B).
 
-        Arguments: of its own coefficients, (p, K, B); by span below, its products with the component by block.
+        `own` are the derivatives of the component's own coefficients, (p, K, B). `products` are its inner products with
+        the columns of each lower span, by block.
         """
         G, sizes = gram.covariance([*lower, span], 1), [self.columns.sizes[v] for v in lower]
         n = sum(sizes)
@@ -152,7 +153,7 @@ class SpanInfluence:
         return down.reshape(right.shape)
 
     def _products(self, below: dict[Subspace, list[int]]) -> dict[tuple[int, Subspace], Floats]:
-        """Return the products of every component with its span and those below, by block, each (B, p, K)."""
+        """Return the inner products of every component with its own span and all lower spans, by block, (B, p, K)."""
         columns, products = self.columns, {}
         above: dict[int, list[Subspace]] = {s: [] for s in columns.number.values()}
         for u, lower in below.items():

@@ -1,4 +1,4 @@
-"""Confidence intervals of indices and standard errors of components, over samples of as many rows."""
+"""Confidence intervals of indices and standard errors of components, for sampling of the rows."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from fasthdmr._uncertainty.column_influence import ColumnInfluence
 from fasthdmr._uncertainty.span_influence import SpanInfluence
 
 NORMAL_95 = 1.959963984540054
-"""The 97.5th percentile of the standard Gaussian law."""
+"""The 97.5th percentile of the standard normal distribution."""
 
 _MIN_ROWS = 1_000
 
 
 @dataclass(frozen=True, eq=False)
 class Uncertainty:
-    """Confidence intervals of indices, and standard errors of components, worked out at first use.
+    """Confidence intervals of indices, and standard errors of components, computed at first access.
 
     Attributes
     ----------
     decomposition : Decomposition
     sample : Sample
     divisors : ndarray of shape (K,) or None
-        What the indices are divided by where that is taken as known, in units of the scale² of each output; None: the
-        variances of the outputs under the measure.
+        The divisors of the indices, in units of the scale² of each output, if they are known constants. None: the
+        variances of the outputs, which are estimated from the same rows.
     """
 
     decomposition: Decomposed
@@ -51,7 +51,7 @@ class Uncertainty:
         return {name: factor * (v[:, 0] if one else v) for name, v in zip(INDICES, self._for_one_row(), strict=True)}
 
     def _for_one_row(self) -> list[Floats]:
-        """Return the half-widths of all indices for one row, in the order of `INDICES`."""
+        """Return the half-widths of all indices for an effective sample size of 1, in the order of `INDICES`."""
         sensitivity = self.decomposition.sensitivity
         with one_blas_thread():
             influence = self._influence()
@@ -64,7 +64,7 @@ class Uncertainty:
                 moves = [index.change((Sa[c], S[c]), (by_Sa, by_S)) for index in OF_SUBSPACES]
                 found[:, c] = influence.blocks.half_width(np.stack(moves, axis=1))
                 totals[:, list(u)] += by_S[:, None]
-            by_ST = totals.swapaxes(0, 1)  # variables first, as formulas have them
+            by_ST = totals.swapaxes(0, 1)  # the first axis is variables, as formulas require
             moves = [index.change((ST[:, None],), (by_ST,)) for index in OF_VARIABLES]
             return [*found, *(influence.blocks.half_width(np.ascontiguousarray(v.swapaxes(0, 1))) for v in moves)]
 
@@ -76,23 +76,23 @@ class Uncertainty:
         return error[:, 0] if self.decomposition.output_names is None else error
 
     def _curve_deviation(self, variable: int, values: Floats) -> Floats:
-        """Return the standard deviations for one row of a component at values, (N, 1): (N, K), in units of scales."""
+        """Return the standard error of a component at values, (N, 1), for an effective sample size of 1; (N, K)."""
         return self._curves[variable].deviation(self.decomposition.columns_of(variable, values[:, 0]))
 
     @property
     def _scale(self) -> Floats:
-        """What outputs are divided by, (K,), so that their fourth powers are ordinary numbers."""
+        """The divisors of the outputs, (K,), which prevent overflow of their fourth powers."""
         return np.array([s.scale for s in self.decomposition.solutions])
 
     @cached_property
     def _curves(self) -> dict[int, Curve]:
-        """How the components of one variable move, by variable."""
+        """The covariances of the components of one variable, by variable."""
         with one_blas_thread():
             influence = self._influence()
             return {u[0]: influence.curve(u) for u in self.decomposition.subspaces if len(u) == 1}
 
     def _rows(self) -> tuple[Floats, Floats, Floats | None]:
-        """Return rows of the sample, their weights, and the black box where it is known by its values."""
+        """Return rows of the sample, their weights, and the values of the black box if they were projected."""
         decomposition, sample = self.decomposition, self.sample
         used = np.flatnonzero(sample.weights > 0)
         count = len(used) * len(decomposition.subspaces) * len(decomposition.solutions)
@@ -103,7 +103,7 @@ class Uncertainty:
         return sample.rows[used], sample.weights[used], values
 
     def _influence(self) -> ColumnInfluence | SpanInfluence:
-        """Return the influence functions: large, so that they are not kept."""
+        """Return the influence functions. They take much memory, so they are not cached."""
         decomposition = self.decomposition
         return influence_on(decomposition.dictionary).of(decomposition, *self._rows())
 
@@ -116,7 +116,7 @@ class Uncertainty:
             divisor = np.where(V == 0, 1, V)
             by_covariance = by_covariance - covariance / divisor * by_total
             by_variance = by_variance - variance / divisor * by_total
-        # The indices of a constant are 0, whatever the rows.
+        # The indices of a constant output are 0 for any sample.
         is_constant = np.array([s.is_constant for s in self.decomposition.solutions]) | (V == 0)
         scale = np.where(is_constant, np.inf, V)
         return by_covariance / scale, by_variance / scale
@@ -124,7 +124,7 @@ class Uncertainty:
 
 @singledispatch
 def influence_on(dictionary: Dictionary) -> type[ColumnInfluence] | type[SpanInfluence]:
-    """Return the kind of influence functions that decompositions over a dictionary have."""
+    """Return the class of influence functions for decompositions with this dictionary."""
     return ColumnInfluence
 
 
