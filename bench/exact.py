@@ -156,5 +156,5 @@ def labelled(components: Components) -> dict[str, np.ndarray]:
 
 
 def relative_l2(found: np.ndarray, truth: np.ndarray) -> float:
-    """Return the root mean square of the error over that of the truth."""
+    """Return the root mean square of the error over that of the exact values."""
     return float(np.sqrt(np.mean((found - truth) ** 2) / np.mean(truth**2)))

@@ -1,4 +1,4 @@
-"""What a problem asks of its figures: one kind of goal for all, so that `python -m bench --check` can judge them."""
+"""Goals of the benchmarks, which `python -m bench --check` compares with the measured figures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bench.report import table
 
 @dataclass(frozen=True)
 class Goal:
-    """A figure and the least value that is asked of it, or the largest; nothing is asked where that is NaN."""
+    """A measured figure and its lower or upper limit. If the limit is NaN, there is no goal."""
 
     what: str
     found: float
@@ -21,12 +21,12 @@ class Goal:
 
     @property
     def missed(self) -> bool:
-        """Whether the figure is not as asked; one that could not be measured is not."""
+        """Whether the figure is beyond its limit, or could not be measured."""
         reached = self.found >= self.asked if self.at_least else self.found <= self.asked
         return not (reached or np.isnan(self.asked))
 
     def verdict(self) -> str:
-        """Say whether it is reached."""
+        """Return "OK", "MISSED" or "not measured", or "" if there is no goal."""
         if np.isnan(self.asked):
             return ""
         if np.isnan(self.found):
@@ -45,7 +45,7 @@ def at_most(what: str, found: float, asked: float) -> Goal:
 
 
 def goals_table(goals: Sequence[Goal]) -> str:
-    """Return what is asked for beside what was found."""
+    """Return a table of limits and measured figures."""
     return table(["goal", "", "found", "asked"], [goal.cells() for goal in goals])
 
 

@@ -1,4 +1,4 @@
-"""How far a decomposition moves between two disjoint halves of the rows, and what each half says of the other."""
+"""Differences between the decompositions of two disjoint halves of the rows, and the R² of each on the other half."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def totals(components: Components, f: np.ndarray, rows: np.ndarray) -> np.ndarra
 
 
 def correlation(one: np.ndarray, other: np.ndarray) -> float:
-    """Return the correlation of two indices; a variable that only one of them knows has 0 in the other."""
+    """Return the correlation of two indices; a variable that is missing in one of them has 0 there."""
     padded = np.zeros((2, max(len(one), len(other)), *one.shape[1:]))
     padded[0, : len(one)], padded[1, : len(other)] = one, other
     return float(np.corrcoef(padded.reshape(2, -1))[0, 1])

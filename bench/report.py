@@ -1,4 +1,4 @@
-"""Aligned plain tables, and the line that says where they were measured, and beside how much other work."""
+"""Aligned plain tables, and a line with the machine and its load during the measurement."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def relative_error(actual: np.ndarray, desired: np.ndarray) -> float:
 
 
 def _processor() -> str:
-    """Return the processor's name where the system tells it."""
+    """Return the name of the processor, if the system has it."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):

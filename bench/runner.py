@@ -1,4 +1,4 @@
-"""Time contenders fairly: every contender in a forked child of its own, their runs interleaved, medians."""
+"""Median times of contenders, each in a separate forked process, with interleaved runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One table of times for engines: every row against ours, the limit on paper and the truth."""
+"""One table of times for engines: each compared with ours, with the theoretical limit, and with the exact result."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ TOLERANCES = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 2e-5}
 
 
 def is_wrong(found: np.ndarray, error: float) -> bool:
-    """Say whether an error is more than the rounding of the result's type."""
+    """Return whether an error exceeds the rounding of the result's type."""
     return not error <= TOLERANCES[found.dtype]
 
 
 def accuracy(measurement: Measurement, truth: Arrays) -> str:
-    """Return the largest error of what the truth knows too, in words."""
+    """Return the largest error relative to the exact result, in words."""
     found = {name: value for name, value in measurement.summary.items() if name in truth}
     errors = {name: relative_error(value, truth[name]) for name, value in found.items()}
     if not errors:

@@ -1,4 +1,4 @@
-"""interpret's Explainable Boosting Machine: a model of its own, made of components."""
+"""interpret's Explainable Boosting Machine: an additive model with pairs, fitted to the data."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def trained(X: np.ndarray, y: np.ndarray) -> Any:
     """Return the machine of all defaults, from the cache where it has been fitted before."""
     from interpret.glassbox import ExplainableBoostingRegressor
 
-    continuous = ["continuous"] * X.shape[1]  # also where a variable has two values: cuts are wanted, no names
+    continuous = ["continuous"] * X.shape[1]  # also for variables of two values, which are categories by default
     return fitted(ExplainableBoostingRegressor(feature_types=continuous, random_state=0, n_jobs=1), X, y)
 
 
@@ -54,7 +54,7 @@ def additive_part(table: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np
 
 
 def purified(ebm: Any, X: np.ndarray) -> Components:
-    """Return its components on X; what single variables can say of a pair, on the rows of the fit, goes to them."""
+    """Return its components on X, purified: main effects are subtracted from pairs, on the rows of the fit."""
     terms = dict(zip(map(tuple, ebm.term_features_), ebm.eval_terms(X).T, strict=True))
     found: Components = dict(terms)
     for number, u in enumerate(map(tuple, ebm.term_features_)):

@@ -1,4 +1,4 @@
-"""lleaves: the trees compiled by LLVM, from a model file of LightGBM's that says what scikit-learn's model does."""
+"""lleaves: the trees compiled by LLVM, from a LightGBM model file that is equivalent to scikit-learn's model."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def lightgbm_text(model: Any) -> str:
 def _use_new_passes(vectorise: bool) -> None:
     """Let lleaves run with an llvmlite that no longer has the pass manager that it calls.
 
-    The same level and inlining by the one that there is; the vectorisers, which lleaves does not ask for, as told.
+    Optimisation level and inlining are those of lleaves; vectorisation, which it does not enable, is an argument.
     """
     import llvmlite.binding as llvm
     from lleaves import llvm_binding

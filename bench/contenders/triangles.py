@@ -1,4 +1,4 @@
-"""Ways to R of a QR of (1, B), on one core: ours, LAPACK's, and products without a look at the condition."""
+"""Ways to the R factor of (1, B) on one core: ours, LAPACK's, and Cholesky QR without a check of the condition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""1 + x1 + x2 + x1 x2 of standard Gaussians with correlation rho: its importance by HDMR and by the rivals (spec 9)."""
+"""1 + x1 + x2 + x1 x2 of standard Gaussians with correlation rho: importance by HDMR and other measures (spec 9)."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ NOTES = [
 def verdict(
     what: str, ours: float, paper: float, limit: float, others: dict[str, float], prototype: float | None = None
 ) -> Row:
-    """Return the verdict; where ours is off the paper's, which other number is near one of them.
+    """Return the verdict; if ours differs from the paper, name a number of the table close to one of them.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Figures corr and corrpd: importance against correlation, by HDMR and by the rivals."""
+"""Figures corr and corrpd: importance against correlation, by HDMR and by partial dependence."""
 
 from __future__ import annotations
 

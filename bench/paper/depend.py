@@ -32,7 +32,7 @@ def closed_forms(rho: float, x: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def curve(model: Any, X: np.ndarray, kind: Any, x: np.ndarray) -> np.ndarray:
-    """Return a partial dependence on x1, its mean over the rows taken off."""
+    """Return the centred partial dependence on x1."""
     step = max(1, len(X) // 1000)
     own = np.sort(X[:, 0])[step // 2 :: step]
     values = partial_dependence(model, X, 0, kind=kind, custom_values={0: np.concatenate([x, own])}).average[0]
@@ -89,7 +89,7 @@ def _functions(rho: float, boosting: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _verdicts(rho: float, found: dict[str, np.ndarray]) -> list[Row]:
-    """Return the verdicts on the curves, and on what the paper says of boosting."""
+    """Return the verdicts on the curves, and on the paper's statements about boosting."""
     rows = []
     for kind in ("marginal", "conditional"):
         off = np.abs(found[f"PD {kind}, computed"] - found[f"PD {kind}"]).max()

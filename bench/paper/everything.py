@@ -81,7 +81,7 @@ def run_all(options: Options, names: Iterable[str] | None = None) -> list[Outcom
 
 
 def make(name: str, item: Item, options: Options) -> Outcome:
-    """Run an item; an error does not stop the others."""
+    """Run an item; after an error, the others still run."""
     printed, started = io.StringIO(), time.perf_counter()
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(printed):
         warnings.simplefilter("default")

@@ -11,7 +11,7 @@ import numpy as np
 
 from fasthdmr._cli.output_file import drawn, write_files
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart, and a line style each for those who print grey.
+# Okabe and Ito's colours, which are distinct for colour-blind readers, and line styles for prints without colour.
 BLUE, ORANGE, GREEN, PURPLE, SKY, BLACK = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000"
 LINES: Sequence[tuple[str, Any]] = (
     (BLUE, "-"),

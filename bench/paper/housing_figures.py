@@ -167,7 +167,7 @@ def ll_hdmr(options: Options) -> Result:
 
 
 def pd_2d(options: Options) -> Result:
-    """Draw partial dependence on latitude and longitude beside what HDMR says of the two."""
+    """Draw partial dependence on latitude and longitude beside the component of the HDMR."""
     n_trees, cuts = housing.size(options)
     data = housing.decomposed(n_trees)
     grid, points, inside = _grid(data)

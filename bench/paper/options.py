@@ -1,4 +1,4 @@
-"""What the command line says."""
+"""The options of the command line."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Options:
     out: Path = Path("paper-figures")
 
     def n_trees(self, full: int, quick: int) -> int:
-        """Return what was asked for, else the item's default or its quick one."""
+        """Return the given value, else the item's default or, for a quick run, its quick default."""
         return self.trees or (quick if self.quick else full)
 
     def n_repeats(self, full: int, quick: int) -> int:
-        """Return what was asked for, else the item's default or its quick one."""
+        """Return the given value, else the item's default or, for a quick run, its quick default."""
         return self.repeats or (quick if self.quick else full)

@@ -24,7 +24,7 @@ class Row:
     agrees : bool or None
         None: there is nothing to hold ours against.
     because : str
-        Why they differ, where that is known; with `agrees` None, why that cannot be told.
+        The reason for a difference, if known; with `agrees` None, why they cannot be compared.
     """
 
     what: str
@@ -54,7 +54,7 @@ def near(
 
 
 def claim(what: str, holds: bool, rule: str, *, ours: float | None = None, because: str = "") -> Row:
-    """Return the row of something that the paper says in words."""
+    """Return the row for a statement of the paper in words."""
     return Row(what, None if ours is None else float(ours), None, rule, bool(holds), because)
 
 
@@ -71,7 +71,7 @@ class Result:
     repeats : list of str
         What is repeated less often than in the paper: tolerances are wider for it, numbers are not off.
     notes : list of str
-        What a reader of the numbers or pictures has to know.
+        Remarks for readers of the numbers or figures.
     """
 
     rows: list[Row] = field(default_factory=list)

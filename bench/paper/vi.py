@@ -1,4 +1,4 @@
-"""Table vi: importance of x1 and x2 together, by HDMR and by the rivals, at rho = -1, 0, 1."""
+"""Table vi: importance of x1 and x2 together, by HDMR and by other measures, at rho = -1, 0, 1."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def boosting_rows(n_trees: int, repeats: int) -> tuple[list[list[str]], list[Row
     rows, verdicts = [], []
     for rho, values, printed in zip(RHOS, found, PAPER_GBR, strict=True):
         S = values[UNCENTRED][:, 2]
-        # The paper rounds to .01, and does not give its deviation: ours stands for it.
+        # The paper rounds to .01, and does not state its standard deviation: ours is used instead.
         tolerance = 0.005 + 4 * standard_error(np.hypot(S.std(), S.std() * np.sqrt(repeats / PAPER_REPEATS)), repeats)
         because = "" if rho == 0 else "the two variables are one, so splits are ties that each estimator breaks its way"
         verdicts.append(near(f"S of PD (GBR), ρ = {rho:g}", S.mean(), printed, tolerance, because=because))

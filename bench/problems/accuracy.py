@@ -1,4 +1,4 @@
-"""Errors of our decomposition of one gradient boosting of depth 3, where the truth has a closed form."""
+"""Errors of our decomposition of one gradient boosting of depth 3, for functions whose HDMR has a closed form."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def trained(X: np.ndarray, y: np.ndarray, n_trees: int, seed: int) -> Any:
 
 
 def components(hdmr: Any, X: np.ndarray, subspaces: Iterable[Subspace]) -> Components:
-    """Return the asked components on the rows; those that do not exist are 0."""
+    """Return the given components at the rows; missing ones are 0."""
     found = dict(zip(hdmr.subspaces_, hdmr.evaluate(X).T, strict=True))
     return {u: found.get(u, np.zeros(len(X))) for u in subspaces}
 
 
 def indices(hdmr: Any, subspaces: Iterable[Subspace]) -> dict[Subspace, tuple[float, float]]:
-    """Return (Sa, Sb) of the asked subspaces; those that do not exist have 0."""
+    """Return (Sa, Sb) of the given subspaces; missing ones have 0."""
     found = hdmr.sensitivity_
     pairs = dict(zip(hdmr.subspaces_, zip(found.Sa, found.Sb, strict=True), strict=True))
     return {u: pairs.get(u, (0.0, 0.0)) for u in subspaces}
@@ -156,7 +156,7 @@ CASES: list[tuple[str, int, Callable[..., list[Figure]]]] = [
 
 
 def rows(name: str, seeds: list[list[Figure]]) -> tuple[list[list[str]], list[Goal]]:
-    """Return the lines of a case, from the figures of all its seeds, and what is asked of their errors."""
+    """Return the lines of a case, from the figures of all its seeds, and the goals for their errors."""
 
     def number(value: float) -> str:
         return "" if math.isnan(value) else f"{value:.4f}"

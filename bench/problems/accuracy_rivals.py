@@ -46,7 +46,7 @@ def component_errors(measurement: Measurement, truth: Arrays) -> list[float]:
 
 
 def correlated(n_seeds: int, train: Trainer) -> tuple[str, list[Goal]]:
-    """Return the table at rho = .5, and the two comparisons that are asked of ours."""
+    """Return the table at rho = .5, and the goals of two comparisons."""
     problem, errors, failures, goals = bilinear(RHO), [], [], []
     for seed in range(n_seeds):
         X, y = problem.sample(N_ROWS, seed)
@@ -99,7 +99,7 @@ def sampled(n_seeds: int, sizes: tuple[int, ...] = (1000, 5000)) -> tuple[str, l
 
 
 def run(*, quick: bool, train: Trainer) -> list[Goal]:
-    """Print both tables; return what is asked of ours."""
+    """Print both tables; return the goals."""
     n_seeds = 1 if quick else 2
     print(f"Bilinear Gaussian, rho = {RHO:g}, {N_TREES} trees, {n_seeds} seeds: relative L2 errors, centred components")
     print(f"(treehfd: XGBoost trained alike; each contender stopped after {LIMIT:g} s)\n")

@@ -103,7 +103,7 @@ def row(m: Measurement, base: float, n: int, n_runs: int) -> list[str]:
 
 
 def goals(stage: str, measurements: list[Measurement]) -> list[Goal]:
-    """Return what is asked of the times: of the best contender as it comes, and as two threads make it."""
+    """Return the goals for the times, relative to the fastest contender and to NumPy's multinomial on two threads."""
     found = {m.contender.name: seconds(m) for m in measurements if not m.failure}
     base = found.get("ours, 2 threads", math.nan)
     as_it_comes = [s for name, s in found.items() if not name.startswith("ours") and "threads" not in name]

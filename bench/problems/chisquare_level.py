@@ -39,7 +39,7 @@ def rejected(law: Law, values: np.ndarray, level: float) -> tuple[float, float]:
 
 
 def level_row(p_name: str, name: str, k: int, n: int, law: Law, values: np.ndarray) -> tuple[list[str], Goal]:
-    """Return a line of the first table, and what is asked of its largest error."""
+    """Return a line of the first table, and the goal for its largest error."""
     cells, worst = [], 0.0
     for level in LEVELS:
         share, own = rejected(law, values, level)
@@ -62,7 +62,7 @@ def alternatives(p: np.ndarray, n: int, alpha: float) -> dict[str, np.ndarray]:
 
 
 def sample_statistics(q: np.ndarray, p: np.ndarray, n: int, n_runs: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return chi2 and hdmr against p of samples from q, one by one."""
+    """Return chi2 and hdmr, for the hypothesis p, of samples from q."""
     rng, cumulated = np.random.default_rng(seed), np.cumsum(q)
     cumulated[-1] = 1.0
     chi2, hdmr = np.empty(n_runs), np.empty(n_runs)
@@ -75,7 +75,7 @@ def sample_statistics(q: np.ndarray, p: np.ndarray, n: int, n_runs: int, seed: i
 
 
 def run(*, quick: bool, repeats: int) -> list[Goal]:
-    """Simulate, print; `repeats` does not matter here."""
+    """Simulate and print; `repeats` is ignored."""
     n_runs, n_power = (2_000, 200) if quick else (100_000, 4_000)
     levels, powers, goals = [], [], []
     for k, n in SIZES:

@@ -21,7 +21,7 @@ from fasthdmr._uncertainty.uncertainty import NORMAL_95
 N_ROWS = 2_000
 MANY_ROWS = 200_000
 N_WHOLE = 5  # samples of that many rows: of one, chance is a tenth of that of 2,000 rows
-LEVELS = (0.1, 0.5, 0.9)  # of x1, where its curve is looked at
+LEVELS = (0.1, 0.5, 0.9)  # quantiles of x1 at which its component is evaluated
 RATIOS, IN_RATIOS = (0.7, 1.6), 0.9
 COVERAGE, LEAST_COVERAGE = (0.90, 0.98), 0.82
 LARGE = 0.02
@@ -155,7 +155,7 @@ def _curve(values: np.ndarray) -> dict[str, float]:
 
 
 def simulate(problem: Problem, n_samples: int, many: int) -> tuple[list[list[str]], str]:
-    """Return lines of the table, and one that says how long an interval takes."""
+    """Return the lines of the table, and one with the time of an interval."""
     wholes = []
     for seed in range(20_000_000, 20_000_000 + N_WHOLE):
         X, y = problem.sample(many, seed)
@@ -198,7 +198,7 @@ def line(problem: str, name: str, true: float, values: np.ndarray, errors: np.nd
 
 
 def summary(lines: list[list[str]]) -> tuple[list[list[str]], list[Goal]]:
-    """Return a line for each kind of index, those above `LARGE`, and what is asked of them."""
+    """Return a line for each kind of index, for indices above `LARGE`, and the goals."""
     found, goals = [], []
     for kind in KINDS:
         large = [row for row in lines if row[1].split()[0] == kind and row[-1] != "small"]
@@ -219,7 +219,7 @@ def summary(lines: list[list[str]]) -> tuple[list[list[str]], list[Goal]]:
 
 
 def run(*, quick: bool, repeats: int) -> list[Goal]:
-    """Simulate, print; `repeats` does not matter here."""
+    """Simulate and print; `repeats` is ignored."""
     n_samples, many = (20, 20_000) if quick else (200, MANY_ROWS)
     chosen = problems()[:2] if quick else problems()
     lines, timings = [], []

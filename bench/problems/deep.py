@@ -40,7 +40,7 @@ def contenders(model: Any, X: np.ndarray) -> list[Contender]:
 
 
 def demands(measurements: list[Measurement]) -> list[Goal]:
-    """Return what issue 4 asks of the times."""
+    """Return the goals for the times."""
     asked = {"scikit-learn": 2.0, "onnxruntime": 1.0, "treelite": 1.0}
     base = seconds(measurements, "ours, predict, 2 threads")
     return [

@@ -57,7 +57,7 @@ def fills(model: Any, n_rows: int, *, stage: str) -> list[Contender]:
 
 
 def _fill(shape: tuple[int, int], _: Any) -> None:
-    """Fill an array in new pages, large ones as NumPy asks for: malloc would reuse up to 32 MB, still in the cache."""
+    """Copy into new memory pages, large ones as in NumPy: malloc would reuse up to 32 MB that are in the cache."""
     if not hasattr(mmap, "MADV_HUGEPAGE"):
         return np.empty(shape, order="F").fill(1.0)
     with mmap.mmap(-1, 8 * math.prod(shape), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as pages:
@@ -112,7 +112,7 @@ def fastest(block: Block) -> tuple[str, float]:
 
 
 def demands(blocks: dict[int, Block], tiled: Block) -> list[Goal]:
-    """Return what issue 4 asks of the times."""
+    """Return the goals for the times."""
     goals = []
     for by, loop in zip(SORTINGS, (NUMPY_LOOP, NODE_LOOP), strict=True):
         one, two = ours.columns_name(by, 1), ours.columns_name(by, 2)

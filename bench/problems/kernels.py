@@ -31,7 +31,7 @@ def sample(n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def refusal() -> float:
-    """Return the seconds in which a machine with 2.9e9 columns is refused."""
+    """Return the seconds until the error for a machine with 2.9e9 columns."""
     X = np.random.default_rng(0).normal(size=(50, 200))
     model = SVR(kernel="poly", degree=5).fit(X, X[:, 0])
     start = time.perf_counter()

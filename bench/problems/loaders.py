@@ -99,7 +99,7 @@ def contenders(name: str, model: Any, export: Callable[[Any], Any] | None, X: np
 
 
 def goals(name: str, measurements: list[Measurement], *, has_export: bool) -> list[Goal]:
-    """Return what issue 17 asks of the times of one library."""
+    """Return the goals for the times of one library."""
     ratio = seconds(measurements, f"{name}, predict") / seconds(measurements, f"ours of {name}, predict")
     found = [Goal(f"{name}: predict / ours", ratio, 1.0)]
     if has_export:

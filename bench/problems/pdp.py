@@ -17,7 +17,7 @@ from bench.timings import accuracy, seconds, truth_of
 
 RIVALS = True  # tests set it aside
 RESOLUTIONS = (100, 50)
-LIMIT = 900.0  # seconds, rivals run once
+LIMIT = 900.0  # seconds; longer contenders run once
 BRUTE = "scikit-learn, brute"
 HEADER = ["contender", "", "points", "runs", "median ms", "peak MB", "all points, s", "x ours", "error"]
 NOTES = """\

@@ -186,7 +186,7 @@ def follow(curve: Curve, repeats: int) -> Points:
 
 
 def lines(points: Points) -> tuple[list[list[str]], list[Goal]]:
-    """Return a curve's line of the table and that of its memory where it has an exponent, and what is asked of both."""
+    """Return the lines of a curve of times and of its memory, if it has an exponent, and the goals for both."""
     curve, seconds, peaks = points.curve, points.seconds(), points.peaks()
     head = [curve.against, curve.what, f"{curve.sizes[0]:,}", f"{curve.sizes[-1]:,}"]
     times = [f"{1e3 * seconds[0]:.2f}", f"{1e3 * seconds[-1]:.1f}", f"{peaks[-1] / 1e6:.1f}"]

@@ -17,7 +17,7 @@ from bench.problems.trees import rates
 from bench.report import machine, table
 from bench.runner import Contender, Measurement, measure
 
-LIMIT = 120.0  # seconds for a rival
+LIMIT = 120.0  # seconds for another package
 QUICK_ROWS = 2000
 MANY_VARIABLES, MANY_ROWS = 100, 20_000
 TREEHFD_RATIO, BASIS_RATIO = 30.0, 6.0
@@ -108,7 +108,7 @@ def work(model: Any, X: np.ndarray, seconds: float) -> str:
 
 
 def demands(tables: dict[int, list[Measurement]], bases: list[Measurement]) -> list[Goal]:
-    """Return what issue 3 asks of the times."""
+    """Return the goals for the times."""
     first, many = tables[100], tables[500]
     ours_first, ours_many = first[0].median, many[0].median
     ratio = by_name(first, "treehfd") / ours_first
@@ -121,7 +121,7 @@ def demands(tables: dict[int, list[Measurement]], bases: list[Measurement]) -> l
 
 
 def run(*, quick: bool, repeats: int) -> list[Goal]:
-    """Measure, print the tables, then the figures that are asked for."""
+    """Measure, and print the tables and the goals."""
     X, y, _ = california()
     models = {n: boosted(X, y, depths=(3,), n_trees=n)[0] for n in (100, 500)}
     print("spans: California housing, order 2")

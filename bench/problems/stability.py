@@ -23,7 +23,7 @@ from bench.exact import Components
 from bench.goals import Goal
 from bench.models import fitted
 from bench.problems import stability_truth
-from bench.problems.stability_landed import FIGURES
+from bench.problems.stability_earlier import FIGURES
 from bench.problems.stability_truth import number
 from bench.report import machine, table
 from bench.runner import Contender, measure, quietly
@@ -37,7 +37,7 @@ Rows = tuple[np.ndarray, np.ndarray]
 NOTES = """\
 instability: the mean square of what all components of two halves differ by, over 2 Var f (median over splits).
 fidelity: R2 on the other half (of y for HDMR().fit(X, y)); largest Sa: over components, halves and splits; ST:
-correlation between halves (mean over splits). landed: what commit 6db5b0d gave on the same splits.
+correlation between halves (mean over splits). 0.1.0: the same splits with version 0.1.0 (commit 6db5b0d).
 treehfd: on XGBoost's boosting, trained alike, {treehfd} splits; it reads no forest of scikit-learn's, and EBM no model
 at all. EBM: its own model of each half, purified on the rows of the half, {ebm} split, for it is slow."""
 
@@ -154,20 +154,20 @@ def rival(case: Case, n_splits: int) -> Contender | None:
 
 
 def lines(case: Case, found: halves.Figures, other: halves.Figures) -> tuple[list[list[str]], list[Goal]]:
-    """Return the lines of a case, one a figure, and what is asked of them."""
+    """Return the lines of a case, one per figure, and the goals."""
     rows, goals = [], []
     for figure, value in found.items():
         goal = Goal(f"{case.name}: {figure}", value, case.bars.get(figure, math.nan), figure in AT_LEAST)
         goals.append(goal)
-        landed = FIGURES.get(case.name, {}).get(figure, math.nan)
-        compared = [number(landed), number(float(other.get(figure, math.nan)))]
+        earlier = FIGURES.get(case.name, {}).get(figure, math.nan)
+        compared = [number(earlier), number(float(other.get(figure, math.nan)))]
         _, verdict, _, asked = goal.cells()
         rows.append([case.name, figure, number(value), asked, verdict, *compared])
     return rows, goals
 
 
 def on_halves(n_splits: int, *, quick: bool) -> tuple[list[list[str]], list[Goal], list[str]]:
-    """Return the lines of all cases, what is asked, and what other packages, on so many splits, failed at."""
+    """Return the lines of all cases, the goals, and the failures of other packages."""
     found: list[list[str]] = []
     goals: list[Goal] = []
     failures = []
@@ -194,7 +194,7 @@ def run(*, quick: bool, repeats: int) -> list[Goal]:
     print(machine())
     n_splits = QUICK_SPLITS if quick else N_SPLITS
     found, goals, failures = on_halves(n_splits, quick=quick)
-    header = ["data", "figure", "ours", "bar", "", "landed", "treehfd or EBM"]
+    header = ["data", "figure", "ours", "bar", "", "0.1.0", "treehfd or EBM"]
     notes = NOTES.format(treehfd=n_splits, ebm=EBM_SPLITS)
     print("\n".join([f"\n{table(header, found)}\n", notes, *failures]), flush=True)
     goals += stability_truth.run(quick=quick)

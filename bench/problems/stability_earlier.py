@@ -1,4 +1,4 @@
-"""Figures of the estimator that `python -m bench stability` was written to replace: commit 6db5b0d of 2026-11-28."""
+"""Figures of version 0.1.0 (commit 6db5b0d), with which `python -m bench stability` compares."""
 
 from __future__ import annotations
 

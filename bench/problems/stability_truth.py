@@ -1,4 +1,4 @@
-"""Errors of components where they are known, from few noisy rows: ours, its landed estimator's, treehfd's and EBM's."""
+"""Errors of estimates of known components from few noisy rows: ours, those of version 0.1.0, of treehfd and of EBM."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bench.copula import six_variables
 from bench.exact import Ishigami, bilinear, labelled
 from bench.goals import Goal, at_most
 from bench.models import fitted
-from bench.problems.stability_landed import ERRORS
+from bench.problems.stability_earlier import ERRORS
 from bench.report import table
 from bench.runner import Arrays, measure, quietly
 from fasthdmr import HDMR, TreeHDMR
@@ -34,13 +34,13 @@ SUMS = {
     "Ishigami": (0.080, 0.080),
     "copula, rho=0.5": (0.038, 0.042),
 }
-HEADER = ["problem", "error of", "ours", "bar", "", "landed", "ours*", "rival*", "bar*", ""]
+HEADER = ["problem", "error of", "ours", "bar", "", "0.1.0", "ours*", "rival*", "bar*", ""]
 NOTES = """\
 Mean squared errors of all components of an order on {fresh} fresh rows over Var f, mean of {seeds} seeds. From a model:
 TreeHDMR of {trees} trees of depth 3 fitted to noisy data, beside treehfd (XGBoost trained alike). From data:
-HDMR().fit(X, y), beside EBM, purified on the rows of its fit. landed: commit 6db5b0d on the same seeds; bar of an
-order: landed and 5 % or .001. *: where the rival ran, which is slow: {rivals}; ours may be no worse than treehfd, than
-1.5 x EBM in a cell and than EBM in the sum of all cells."""
+HDMR().fit(X, y), beside EBM, purified on the rows of its fit. 0.1.0: version 0.1.0 (commit 6db5b0d) on the same seeds.
+bar: the limit of an order is that of 0.1.0 and 5 % or .001. *: on seeds where the slow other package ran: {rivals}.
+Ours may be no worse than treehfd, than 1.5 x EBM in a cell and than EBM in the sum of all cells."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def order_errors(found: Arrays, truth: Arrays, variance: float) -> list[float]:
 def of_seed(
     problem: Any, n_rows: int, kind: str, seed: int, *, with_rival: bool
 ) -> tuple[list[float], list[float], str]:
-    """Return the errors of ours, and of the other package or its failure where it is asked."""
+    """Return our errors, and those of the other package or its failure."""
     X, f = problem.sample(n_rows, seed)
     y = f + NOISE[n_rows] * f.std() * np.random.default_rng(seed + 7).normal(size=n_rows)
     Z, g = problem.sample(N_FRESH, 10**6 + seed)
@@ -87,7 +87,7 @@ def of_seed(
 
 
 def cell(problem: Any, n_rows: int, kind: str, n_seeds: int, n_rival: int) -> tuple[Cell, list[str]]:
-    """Return the errors of a cell, and failures of the other package, which is not asked again after one."""
+    """Return the errors of a cell, and failures of the other package, which does not run again after one."""
     ours: list[list[float]] = []
     rival: list[list[float]] = []
     failures: list[str] = []
@@ -106,12 +106,12 @@ def number(value: float) -> str:
 
 
 def line(problem: str, name: str, own: list[float], rivals: list[float]) -> tuple[list[str], list[Goal]]:
-    """Return a line of the table, and its goals: ours, bar and landed; ours where the rival ran, the rival, its bar."""
-    ours, bar, landed = own
+    """Return a line of the table, and its goals, relative to version 0.1.0 and to the other package."""
+    ours, bar, earlier = own
     same, rival, limit = rivals
     what = f"{problem}: {name}"
     goals = [at_most(what, ours, bar), at_most(f"{what}, beside the rival", same, limit)]
-    first = [problem, name, number(ours), number(bar), goals[0].verdict(), number(landed)]
+    first = [problem, name, number(ours), number(bar), goals[0].verdict(), number(earlier)]
     return [*first, number(same), number(rival), number(limit), goals[1].verdict()], goals
 
 
@@ -125,16 +125,18 @@ def with_sum(errors: np.ndarray) -> np.ndarray:
 def lines(c: Cell) -> list[tuple[list[str], list[Goal]]]:
     """Return the lines of a cell with their goals: its orders, and their sum where that has a bar."""
     before = np.array(ERRORS.get((c.problem, c.n_rows, c.kind), ())).reshape(-1, 2)[: len(c.ours)]
-    landed, ours, rival = with_sum(before), with_sum(c.ours), with_sum(c.rival)
+    earlier, ours, rival = with_sum(before), with_sum(c.ours), with_sum(c.rival)
     same = with_sum(c.ours[: len(c.rival)])
-    bars, limits = np.maximum(1.05 * landed, landed + 0.001), rival * (1.0 if c.kind == MODEL else 1.5)
+    bars, limits = np.maximum(1.05 * earlier, earlier + 0.001), rival * (1.0 if c.kind == MODEL else 1.5)
     names = ["order 1", "order 2"]
     if c.n_rows == min(NOISE) and c.problem in SUMS:
         names.append("both orders")
         bars[2], limits[2] = SUMS[c.problem][c.kind == DATA], math.nan
     return [
         line(c.problem, f"{name}, {c.kind}, {c.n_rows} rows", [mine, bar, old], [own, other, limit])
-        for name, mine, bar, old, own, other, limit in zip(names, ours, bars, landed, same, rival, limits, strict=False)
+        for name, mine, bar, old, own, other, limit in zip(
+            names, ours, bars, earlier, same, rival, limits, strict=False
+        )
     ]
 
 

@@ -39,13 +39,13 @@ def contenders(models: list[Any], X: np.ndarray, y: np.ndarray) -> list[Contende
 
 
 def errors(measurement: Measurement, truth: Arrays) -> dict[str, float]:
-    """Return the errors of everything that the reference knows too."""
+    """Return the errors of all quantities that the reference computes."""
     shared = [name for name in measurement.summary if name in truth]
     return {name: relative_error(measurement.summary[name], truth[name]) for name in shared}
 
 
 def is_wrong(name: str, error: float) -> bool:
-    """Say whether an error is above its tolerance."""
+    """Return whether an error is above its tolerance."""
     return not error <= TOLERANCES[name.split()[-1]]
 
 

@@ -83,7 +83,7 @@ def rows(measurements: list[Measurement], errors: dict[str, float], limit: float
 
 
 def run(*, quick: bool, repeats: int) -> list[Goal]:
-    """Measure, print the table, then what is asked of it."""
+    """Measure, and print the table and the goals."""
     X, y, _ = california()
     forests = ours.load(boosted(X, y, n_trees=500 if quick else 5000))
     columns = np.asfortranarray(np.hstack(ours.features(forests, X, n_jobs=1)))

@@ -23,7 +23,7 @@ def test_contenders_have_the_right_moments(alpha):
             assert not np.allclose(found[0], found[1]) or alpha == 0
 
 
-def test_wrong_statistics_stand_out():
+def test_wrong_statistics_are_flagged():
     p = power_law(100, 0.5)
     chi2, _ = chisquare_loops.multinomial(p, 20, 5000)
     assert chisquare.worst_z((chi2, chi2), p, 20) > 10

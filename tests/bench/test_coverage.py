@@ -18,7 +18,7 @@ def test_the_table(capsys, monkeypatch):
     assert "f_1(0.5)" in out and "mean coverage" in out and "Ishigami: fit" in out
 
 
-def test_too_narrow_intervals_stand_out():
+def test_too_narrow_intervals_are_flagged():
     values = np.random.default_rng(0).normal(1, 0.1, size=1000)
     right, narrow, wide = (coverage.line("", "Sa 1", 1.0, values, np.full(1000, se)) for se in (0.1, 0.05, 0.2))
     assert [row[-1] for row in (right, narrow, wide)] == ["", "outside", "outside"]

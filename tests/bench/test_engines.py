@@ -57,7 +57,7 @@ RIVALS = [
 
 
 @pytest.mark.parametrize(("make", "package", "tolerance"), RIVALS, ids=[package for _, package, _ in RIVALS])
-def test_a_rival_computes_the_same(make, package, tolerance, on_thresholds):
+def test_other_engines_compute_the_same(make, package, tolerance, on_thresholds):
     boosting, forest, X = on_thresholds
     for model in [boosting] if package in ("lleaves", "tl2cgen") else [boosting, forest]:
         (found,) = measure([make(model, X, stage="")], repeats=0)
@@ -150,7 +150,7 @@ def test_visits_are_counted(sample):
     assert deep.visits(model, X) == 3 * len(X)
 
 
-def test_synthetic_trees_are_what_they_say():
+def test_synthetic_trees_have_the_given_shape():
     trees = synthetic.random_trees(20, 3, 5)
     forest, X = trees.forest(), synthetic.rows(200, 5)
     node = np.zeros((200, 20), dtype=int)
@@ -194,7 +194,7 @@ def test_every_curve_runs(monkeypatch):
             row.run(row.prepare())
 
 
-def test_the_notes_of_ours_name_what_is_run(sample):
+def test_the_notes_name_the_kernels_that_run(sample):
     X, y = sample
     (model,) = models.boosted(X, y, depths=(2,), n_trees=5)
     names = [row.name for row in ours.engine(model, X, stage="")]

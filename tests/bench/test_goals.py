@@ -32,7 +32,7 @@ def run(monkeypatch):
     return run
 
 
-def test_goals_are_judged():
+def test_goals_are_compared_with_figures():
     assert [goal.verdict() for goal in GOOD] == ["OK", "OK", ""]
     assert [goal.verdict() for goal in BAD] == ["MISSED", "MISSED", "not measured"]
     assert not any(goal.missed for goal in GOOD) and all(goal.missed for goal in BAD)
@@ -45,7 +45,7 @@ def test_goals_are_judged():
 
 
 @pytest.mark.parametrize("names", [[], ["bad"], ["bad", "none"]])
-def test_check_fails_and_prints_what_is_missed(run, capsys, names):
+def test_check_fails_and_prints_missed_goals(run, capsys, names):
     with pytest.raises(SystemExit) as stopped:
         run(*names, "--check")
     assert stopped.value.code == 1
@@ -54,7 +54,7 @@ def test_check_fails_and_prints_what_is_missed(run, capsys, names):
     assert out.count("MISSED") == 2 and out.count("not measured") == 1 and "bad: inexact" in out
 
 
-def test_check_passes_where_nothing_is_missed(run, capsys):
+def test_check_passes_if_no_goal_is_missed(run, capsys):
     with pytest.raises(SystemExit) as stopped:
         run("good", "none", "--quick", "--check", "--repeats", "2")
     assert stopped.value.code == 0

@@ -91,7 +91,7 @@ def test_the_indices_of_the_panels(rho):
     assert_close(found[1, 1], 0.0) if found[1, 1] == 0 else np.testing.assert_allclose(found[1, 1], 0, atol=1e-15)
 
 
-def test_what_a_variable_does(monkeypatch):
+def test_effects_of_a_variable(monkeypatch):
     monkeypatch.setattr(bilinear, "QUADRATURE", 12)
     x = np.array([-2.0, 0.5, 1.0])
     for rho in depend.RHOS:
@@ -106,7 +106,7 @@ def test_what_a_variable_does(monkeypatch):
 # --- kernels ------------------------------------------------------------------------------------------------------
 
 
-def test_what_a_variable_does_in_a_kernel_machine(capsys, tmp_path):
+def test_effects_of_a_variable_in_a_kernel_machine(capsys, tmp_path):
     golden = json.loads((HERE / "kernels.json").read_text())["8_kernels"]["figure_rho0.5"]
     printed, _ = anova.GOLDEN[anova.EMPIRICAL]
     assert_close(printed, np.array(golden["empirical_mean"])[[2, 0, 1]])
@@ -200,7 +200,7 @@ def test_a_drawing_that_fails_leaves_no_file(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_number_that_is_no_count(monkeypatch, capsys):
+def test_invalid_counts_are_refused(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["paper", "boot", "--trees", "0"])
     with pytest.raises(SystemExit):
         command.main()

@@ -46,7 +46,7 @@ def test_less_than_the_paper():
     assert fewer(trees=(300, 5000), repeats=(50, 50)) == ["300 trees (paper: 5,000)"]
 
 
-def test_a_result_is_stored_as_it_is(tmp_path):
+def test_a_result_is_stored_unchanged(tmp_path):
     result = Result([near("a", 1.0, 2.0, 0.1), Row("b")], [tmp_path / "figures" / "a.png"], ["c"], ["d"], ["e"])
     stored = result.to_json(tmp_path)
     assert stored["figures"] == ["figures/a.png"]
@@ -61,7 +61,7 @@ def test_a_wrong_simulation_does_not_agree():
     assert not off.agrees and off.because == "the paper's is 6.0 of its standard errors off the exact value"
 
 
-def test_a_heavy_tail_is_not_judged():
+def test_a_heavy_tailed_figure_has_no_verdict():
     assert not boot.verdict(0.25, np.array([0.3, 0.3])).agrees
     assert boot.verdict(0.25, np.array([0.12, 0.13])).agrees
     assert boot.verdict(1.0, np.array([0.5, 0.6])).agrees is None
@@ -121,7 +121,7 @@ def test_one_run_of_all_items(items, tmp_path, monkeypatch, capsys):
     assert links == ["figures/draws.png"] and (tmp_path / links[0]).is_file()
 
 
-def test_what_is_there_is_not_made_again(items, tmp_path):
+def test_existing_results_are_not_computed_again(items, tmp_path):
     options = Options(quick=True, out=tmp_path)
     first = everything.run_all(options)
     html = (tmp_path / "index.html").read_text()
@@ -133,7 +133,7 @@ def test_what_is_there_is_not_made_again(items, tmp_path):
 
 
 @pytest.mark.parametrize("change", ["options", "code", "figure", "store"])
-def test_what_is_out_of_date_is_made_again(change, items, tmp_path, monkeypatch):
+def test_outdated_results_are_computed_again(change, items, tmp_path, monkeypatch):
     options = Options(quick=True, out=tmp_path)
     everything.run_all(options, ["draws"])
     if change == "options":
@@ -172,7 +172,7 @@ def test_a_full_disk_leaves_the_page_and_the_figures(items, tmp_path):
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
-def test_where_it_goes_is_checked_before_the_work(items, tmp_path, monkeypatch, capsys):
+def test_the_output_directory_is_checked_first(items, tmp_path, monkeypatch, capsys):
     (tmp_path / "taken").write_text("")
     monkeypatch.setattr(sys, "argv", ["paper", "all", "--out", str(tmp_path / "taken")])
     with pytest.raises(SystemExit):

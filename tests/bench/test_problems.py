@@ -56,7 +56,7 @@ def test_a_wrong_answer_is_flagged(sample):
     assert "WRONG" in next(line for line in text.splitlines() if "fast" in line)
 
 
-def test_a_failing_contender_says_why_and_stops_nothing():
+def test_a_failing_contender_is_reported_and_the_others_run():
     def fails(_):
         raise ValueError("no such thing")
 
@@ -206,7 +206,7 @@ def test_a_peer_sums_to_its_model(peer, tolerance, sample):
     assert_close(sum(found.summary.values()), output - output.mean(), tolerance, reason="see PEERS")
 
 
-def test_a_missing_package_says_so(sample, monkeypatch):
+def test_a_missing_package_is_reported(sample, monkeypatch):
     monkeypatch.setitem(sys.modules, "shap", None)
     (found,) = measure([shap_interactions.contender(None, *sample, stage="", limit=60.0)], repeats=0)
     assert "ModuleNotFoundError" in found.failure and "shap" in found.failure
@@ -241,7 +241,7 @@ def test_the_table_of_accuracy(monkeypatch, capsys):
     assert sum(goal.verdict() != "" for goal in goals) == 10 + 4 + 8
 
 
-def test_the_tables_of_the_rivals(monkeypatch):
+def test_the_tables_of_other_packages(monkeypatch):
     monkeypatch.setattr(accuracy_rivals, "N_ROWS", 1000)
     monkeypatch.setattr(accuracy_rivals, "N_TREES", 30)
     monkeypatch.setattr(accuracy_rivals, "RIVALS", [treehfd, shap_interactions])

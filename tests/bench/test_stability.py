@@ -11,7 +11,7 @@ from tolerance import assert_close
 
 from bench import copula, exact, halves
 from bench.contenders import interpret_ebm, treehfd
-from bench.problems import stability, stability_landed, stability_truth
+from bench.problems import stability, stability_earlier, stability_truth
 from bench.problems.stability_truth import DATA, MODEL
 from bench.runner import measure, quietly
 
@@ -55,7 +55,7 @@ def test_shares_and_totals():
     assert_close(halves.correlation(np.array([1.0, 2.0]), np.array([1.0, 2.0, 0.0])), 1.0)
 
 
-def test_figures_of_a_method_that_knows_and_of_one_that_guesses():
+def test_figures_of_an_exact_and_of_a_random_method():
     X = np.random.default_rng(0).normal(size=(200, 2))
     f = X[:, 0] + 0.5 * X[:, 1]
     knows = halves.figures(lambda rows: {(0,): X[:, 0], (1,): 0.5 * X[:, 1]}, f, n_splits=3)
@@ -125,7 +125,7 @@ def test_errors_are_of_centred_components_by_order():
 # --- other packages -----------------------------------------------------------------------------------------------
 
 
-def test_a_table_is_purified():
+def test_main_effects_of_a_table_are_subtracted():
     rng = np.random.default_rng(0)
     weight = rng.integers(0, 4, size=(6, 5)).astype(float)
     weight[2], weight[:, 0] = 0, 0
@@ -146,7 +146,7 @@ def sample():
     return X, X[:, 0] + X[:, 1] + X[:, 0] * X[:, 1]
 
 
-def test_the_purified_machine_is_the_machine(sample):
+def test_purification_does_not_change_the_sum(sample):
     pytest.importorskip("interpret")
     X, y = sample
     ebm = interpret_ebm.trained(X, y)
@@ -161,7 +161,7 @@ def test_the_purified_machine_is_the_machine(sample):
     assert_close(measured.summary["f_1"], found[0,][:9] - found[0,][:9].mean())
 
 
-def test_treehfd_is_asked_at_other_rows(sample):
+def test_treehfd_is_evaluated_at_other_rows(sample):
     pytest.importorskip("treehfd")
     X, y = sample
     model = stability.GradientBoostingRegressor(n_estimators=20, random_state=0)
@@ -177,16 +177,16 @@ def test_treehfd_is_asked_at_other_rows(sample):
 # --- the tables ---------------------------------------------------------------------------------------------------
 
 
-def test_every_figure_has_a_landed_one():
-    assert list(stability_landed.FIGURES) == [case.name for case in stability.CASES]
+def test_every_figure_has_an_earlier_one():
+    assert list(stability_earlier.FIGURES) == [case.name for case in stability.CASES]
     names = [problem.name for problem in stability_truth.PROBLEMS]
     assert list(stability_truth.SUMS) == names
     keys = [(name, n, kind) for name in names for n in stability_truth.NOISE for kind in (MODEL, DATA)]
-    assert list(stability_landed.ERRORS) == keys
-    assert all(len(seeds) == stability_truth.N_SEEDS for seeds in stability_landed.ERRORS.values())
+    assert list(stability_earlier.ERRORS) == keys
+    assert all(len(seeds) == stability_truth.N_SEEDS for seeds in stability_earlier.ERRORS.values())
 
 
-def test_figures_are_set_against_their_bars():
+def test_figures_are_compared_with_their_limits():
     found = {"instability": 0.03, "fidelity": 0.83, "largest Sa": 0.2, "ST": float("nan")}
     lines, goals = stability.lines(stability.CASES[0], found, {"fidelity": np.array(0.9)})
     assert [line[3:5] for line in lines] == [
@@ -200,20 +200,20 @@ def test_figures_are_set_against_their_bars():
     assert stability.lines(replace(stability.CASES[0], bars={}), found, {})[0][0][3:5] == ["", ""]
 
 
-def test_errors_are_set_against_their_bars():
+def test_errors_are_compared_with_their_limits():
     key = ("bilinear Gaussian, rho=0.5", 600, DATA)
-    landed = np.array(stability_landed.ERRORS[key])
-    worse = landed + np.array([0.0009, 0.0011])
-    judged = stability_truth.lines(stability_truth.Cell(*key, worse, landed[:2] / 1.4))
+    earlier = np.array(stability_earlier.ERRORS[key])
+    worse = earlier + np.array([0.0009, 0.0011])
+    judged = stability_truth.lines(stability_truth.Cell(*key, worse, earlier[:2] / 1.4))
     lines = [line for line, _ in judged]
     assert [line[4] for line in lines] == ["OK", "MISSED", "MISSED"]
     assert [[goal.missed for goal in goals] for _, goals in judged] == [[False, False], [True, True], [True, False]]
     assert [line[9] for line in lines] == ["OK", "MISSED", ""]
-    assert lines[0][7] == f"{landed[:2, 0].mean() / 1.4:.4f}"
-    cells = [stability_truth.Cell(*key, worse, rival) for rival in (2 * landed[:2], landed[:0])]
+    assert lines[0][7] == f"{earlier[:2, 0].mean() / 1.4:.4f}"
+    cells = [stability_truth.Cell(*key, worse, rival) for rival in (2 * earlier[:2], earlier[:0])]
     assert stability_truth.total(cells)[0][6:] == [
         f"{worse[:2].sum() / 2:.4f}",
-        *[f"{landed[:2].sum():.4f}"] * 2,
+        *[f"{earlier[:2].sum():.4f}"] * 2,
         "OK",
     ]
     assert stability_truth.total(cells[1:])[0][-1] == ""
