@@ -76,7 +76,7 @@ def test_golden_general():
 
 
 @pytest.mark.parametrize("rho", [-1.0, -0.5, 0.0, 0.2, 0.9, 1.0])
-def test_the_row_of_hdmr_among_the_rival_diagnostics(rho):
+def test_the_row_of_hdmr_among_other_diagnostics(rho):
     """Spec 9: sums over the two variables, and the component of the first."""
     f = bilinear(rho)
     V = rho**2 + 2 * rho + 3
@@ -200,7 +200,7 @@ def test_fully_correlated_variables_share_equally():
     assert_close(f.component(0)(x), f.component(1)(x))
 
 
-def test_a_variable_without_variance_has_no_part():
+def test_constant_variables_have_no_components():
     f = GaussianQuadratic([1, 2], [[4, 0], [0, 0]], 0, [1, 1], [[1, 1], [1, 1]])
     assert f.subspaces == [(0,), (1,), (0, 1)]
     assert_close(f.sensitivity().S, [1, 0, 0])
@@ -209,7 +209,7 @@ def test_a_variable_without_variance_has_no_part():
     assert np.array_equal(f.sample(4, random_state=0)[:, 1], [2, 2, 2, 2])
 
 
-def test_a_constant_is_told():
+def test_a_constant_warns():
     f = GaussianQuadratic([0, 0], np.zeros((2, 2)), 3, [1, 1], np.eye(2))
     with pytest.warns(UserWarning, match="This GaussianQuadratic is constant: its indices are 0"):
         indices = f.sensitivity()
@@ -240,7 +240,7 @@ def test_sample_has_the_moments():
         (([0, 0], [[1, 2], [2, 1]], 0, [1, 1], np.eye(2)), "cov must be positive semi-definite"),
     ],
 )
-def test_what_is_no_model(arguments, message):
+def test_invalid_models_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         GaussianQuadratic(*arguments)
 

@@ -104,7 +104,7 @@ def test_a_component_is_drawn_where_not_all_can_be_listed():
 
 
 @every_model
-def test_what_is_not_a_row(model):
+def test_invalid_rows_are_refused(model):
     with pytest.raises(ValueError, match=f"but {type(model).__name__} is expecting {model.n_features} features"):
         model(np.zeros((2, model.n_features + 1)))
     with pytest.raises(ValueError, match="contains NaN"):
@@ -114,7 +114,7 @@ def test_what_is_not_a_row(model):
 
 
 @every_model
-def test_what_has_no_component(model):
+def test_subspaces_without_a_component_are_refused(model):
     with pytest.raises(ValueError, match=r"subspace has the variable 9, but there are"):
         model.component(9)
     with pytest.raises(ValueError, match=r"There is no component for \(\)"):
@@ -163,7 +163,7 @@ def test_other_moments_are_refused(law):
         Product(2, 1, 1).sample(3, law=law)
 
 
-def test_what_is_no_law():
+def test_invalid_distributions_are_refused():
     with pytest.raises(TypeError, match="law must be a frozen SciPy distribution"):
         SymmetricPolynomial(2, 1, 0, 1).sample(3, law="normal")
 
@@ -192,7 +192,7 @@ def test_what_is_no_law():
         (lambda: Ishigami(np.inf), ValueError, "a must be finite, got inf"),
     ],
 )
-def test_what_is_no_model(make, error, message):
+def test_invalid_models_are_refused(make, error, message):
     with pytest.raises(error, match=message):
         make()
 
@@ -214,7 +214,7 @@ def test_subsets_of_a_mapping_are_counted_before_they_are_made():
     assert SymmetricPolynomial(60, 60, 0, 1, {tuple(range(50)): 1}).order_shares()[-1] == 1
 
 
-def test_a_constant_polynomial_is_told():
+def test_a_constant_polynomial_warns():
     for beta in ({}, {(): 3}, [3, 0, 0]):
         f = SymmetricPolynomial(2, 2, 1, 1, beta)
         with pytest.warns(UserWarning, match="This SymmetricPolynomial is constant: its indices are 0"):

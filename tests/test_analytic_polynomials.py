@@ -240,7 +240,7 @@ def test_product_of_ten_thousand(sigma):
     assert (np.diff(explained) >= 0).all()
 
 
-def test_product_of_ten_thousand_with_a_mean_that_no_double_holds_the_power_of():
+def test_product_of_ten_thousand_whose_mean_overflows():
     f = Product(N, 4, 2)  # f_0 = 4^10000
     assert f.intercept == f.variance == np.inf
     assert_each_close(f.order_shares()[2000:2010], Product(N, 0.02, 0.01).order_shares()[2000:2010])
@@ -262,7 +262,7 @@ def test_monomials_of_ten_thousand(mu, by):
     assert_close(f.component((5, 77))([[mu + 1, mu + 1]]), [float(b[2])], 1e-15)
 
 
-def test_cancellation_costs_nothing():
+def test_cancellation_loses_no_digits():
     """b_0 = (1 + mu)^n but for a remainder, from terms that are 10^17 times larger."""
     n, mu = 200, -0.125
     f = SymmetricPolynomial(n, 150, mu, 1)

@@ -211,7 +211,7 @@ def test_near_the_jackknife(kind):
         assert ratio.min() > 0.6 and ratio.max() < 1.6
 
 
-def test_some_rows_stand_for_all(monkeypatch):
+def test_large_samples_are_thinned(monkeypatch):
     X = correlated(3000)
     every = half_widths(HDMR(of_bits, order=1, ci="bootstrap").fit(X))
     monkeypatch.setattr(sample, "_ROWS", 600)
@@ -248,7 +248,7 @@ def test_always_the_same():
         np.testing.assert_array_equal(*errors)
 
 
-def test_worked_out_when_asked_for_once_and_pickled(monkeypatch):
+def test_computed_at_first_access_and_pickled(monkeypatch):
     calls = []
     work = Bootstrap._resampled
     monkeypatch.setattr(Bootstrap, "_resampled", lambda self: calls.append(1) or work(self))

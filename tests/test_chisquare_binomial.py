@@ -41,7 +41,7 @@ def test_agrees_with_enumeration(p, n):
         assert_close([found.pvalue, found.pvalue_hdmr], desired, 1e-7, reason="1 - 99999999/1e8 has 8 digits")
 
 
-def test_a_narrow_p_has_its_ties():
+def test_p_in_float32_has_its_ties():
     """3/10 as float32 is 0.30000001: 1 and 5 of 10 are not as far from 3 as each other, but for its rounding."""
     for count in range(11):
         narrow = chisquare.test([count, 10 - count], np.array([0.3, 0.7], np.float32))
@@ -117,7 +117,7 @@ def test_level_is_never_above_the_nominal_one():
             assert law[np.array(pvalues) <= level].sum() <= level * (1 + 1e-9)
 
 
-def test_a_callable_says_the_same():
+def test_a_callable_gives_the_same_p_values():
     by_name = {"a": 0.3, "b": 0.7}
     expected = chisquare.test({"a": 9, "b": 4}, by_name)
     assert chisquare.test({"a": 9, "b": 4}, by_name.get, k=2, inverse_sum=1 / 0.3 + 1 / 0.7) == expected

@@ -71,7 +71,7 @@ def test_compound_law_against_simulation():
 
 
 @pytest.mark.parametrize("rare", [1e-6, 1e-12, 1e-30, 1e-110, 1e-200])
-def test_a_category_that_never_occurs_does_not_choose_the_law(rare):
+def test_categories_of_negligible_probability_do_not_affect_the_law(rare):
     """Its 1/p rules all moments: with them the Poisson integral would seem right where counts are large."""
     p = np.array([rare, *np.full(9, (1 - rare) / 9)])
     _, law = null_laws(1000, inverse_of(p), p)

@@ -88,7 +88,7 @@ def test_power_laws_agree_with_the_reference(row):
     assert_close([found.first_order, found.second_order], [row["S1_sum"], row["S2_sum"]], 1e-11)
 
 
-def test_nearly_uniform_keeps_its_digits():
+def test_nearly_uniform_probabilities_lose_no_digits():
     e = 1e-7
     found = inverse_of(np.array([0.5 + e, 0.5 - e]))
     assert_close(found.variance, 4 * (2 * e) ** 2 / (1 - 4 * e**2), 1e-8, reason="1/p - 2 itself has 9 digits")
@@ -98,7 +98,7 @@ def test_cells_of_probability_zero_do_not_count():
     assert chisquare.moments([0.2, 0.0, 0.8], 10) == chisquare.moments([0.2, 0.8], 10)
 
 
-def test_moments_of_hardly_possible_categories():
+def test_moments_of_categories_of_tiny_probability():
     """What is above the largest number is infinite, nothing is NaN, and what is below it is right."""
     found = chisquare.moments([0.5, 0.5 - 1e-200, 1e-200], 10)
     assert_close([found.variance_chi2, found.third_hdmr], [1e199, 0.36e200])
@@ -114,7 +114,7 @@ def test_one_category_is_constant():
     assert (found.mean, found.variance_chi2, found.first_order, found.second_order) == (0, 0, 0, 0)
 
 
-def test_sums_stand_for_a_power_law():
+def test_the_sum_of_inverses_determines_a_power_law():
     """The sum of 1/p alone gives the third moment of a power law, in the limit of many categories."""
     exact = inverse_of(chisquare.power_law(10**6, 0.5))
     found = _inverse_of_sums(10**6, exact.total)

@@ -120,7 +120,7 @@ def test_result_depends_on_the_seed_only(k, n, monkeypatch):
 
 
 @pytest.mark.parametrize(("k", "n", "exponent"), [(50, 700, 0.5), (5000, 700, 0.5), (300, 9000, 0.0)])
-def test_calls_of_a_kernel_may_be_short(k, n, exponent, monkeypatch):
+def test_kernels_may_return_early(k, n, exponent, monkeypatch):
     """Python hears signals between them only."""
     p = chisquare.power_law(k, exponent)
     whole = chisquare.simulate(p, n, 30, random_state=5)

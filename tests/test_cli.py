@@ -224,7 +224,7 @@ def test_models_of_another_version_that_do_not_load_name_both(protocol, folder, 
     assert f"was written by scikit-learn 0.24.2, installed is {installed}" in line
 
 
-def test_files_that_are_no_models(folder, capsys):
+def test_invalid_model_files_are_refused(folder, capsys):
     skops.io.dump(LinearRegression().fit(*rows()), "linear.skops")
     assert "LinearRegression is not supported" in refused(capsys, "decompose", "linear.skops", "data.csv")
     skops.io.dump(GradientBoostingRegressor(), "unfitted.skops")

@@ -121,7 +121,7 @@ def test_damaged_zip_files_are_one_line(compression, folder, models, capsys):
         (lambda content: packed({"a.npy": b"1"}), "a zip file, but not a skops file"),
     ],
 )
-def test_zip_files_that_are_no_models(change, message, folder, models, capsys):
+def test_zip_files_without_a_model_are_refused(change, message, folder, models, capsys):
     (folder / "bad.skops").write_bytes(change(models["named"]))
     assert message in refused(capsys, "decompose", "bad.skops", "data.csv")
 
@@ -171,7 +171,7 @@ def test_limit_can_be_raised(folder, models, capsys):
 
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2])
-def test_sizes_that_lie_are_found_in_little_memory(compression, folder, models, capsys):
+def test_forged_sizes_are_found_in_little_memory(compression, folder, models, capsys):
     tracemalloc = pytest.importorskip("tracemalloc")
     content = packed({"zeros.npy": bytes(3 * 10**8)} | members(models["named"]), compression)
     (folder / "forged.skops").write_bytes(forged_size(content, "zeros.npy", 1000))
@@ -190,7 +190,7 @@ def test_sizes_that_lie_are_found_in_little_memory(compression, folder, models, 
     ("name", "content"),
     [("empty.pkl", b""), ("table.csv", b"age,income,rooms\n1,2,3\n"), ("table.txt", b"tree,income,rooms\n1,2,3\n")],
 )
-def test_files_of_other_kinds_are_not_to_be_trusted(name, content, trust, folder, capsys):
+def test_trust_is_not_offered_for_other_files(name, content, trust, folder, capsys):
     (folder / name).write_bytes(content)
     line = refused(capsys, "decompose", name, "data.csv", *trust)
     assert f"{name} is not a skops, pickle or joblib file" in line and "skops.io.dump" in line and "--trust" not in line
@@ -255,12 +255,12 @@ def test_pickles_that_hold_a_zip_file(folder):
         (np.zeros(3), "ndarray is not supported"),
     ],
 )
-def test_objects_that_are_no_models(content, message, folder, capsys):
+def test_other_objects_are_refused(content, message, folder, capsys):
     skops.io.dump(content, "object.skops")
     assert message in refused(capsys, "decompose", "object.skops", "data.csv", "--trust")
 
 
-def test_links_and_what_is_no_file(folder, capsys):
+def test_links_and_paths_without_a_regular_file(folder, capsys):
     (folder / "link.skops").symlink_to("named.skops")
     (folder / "dangling.skops").symlink_to("absent")
     assert run(capsys, "decompose", "link.skops", "data.csv")[0] == 0
@@ -351,7 +351,7 @@ GOOD = "age,income,rooms\n1,2,3\n4,5,6\n"
         ("\x1b[2Jage,income,rooms\n1,2,3\n", "lacks columns that the model needs: age"),
     ],
 )
-def test_tables_that_are_none(content, message, folder, capsys):
+def test_invalid_tables_are_refused(content, message, folder, capsys):
     line = refused(capsys, "decompose", "named.skops", table(content))
     assert message in line and len(line) < 1100 and line[:-1].isprintable()
 
@@ -373,7 +373,7 @@ def test_packed_tables_that_are_damaged(name, content, folder, capsys):
 @pytest.mark.parametrize(
     ("name", "pack"), [("table.csv", bytes), ("table.csv.gz", gzip.compress), ("t.csv.bz2", bz2.compress)]
 )
-def test_rows_that_are_cut_off_are_no_missing_values(name, pack, folder, capsys):
+def test_truncated_rows_are_refused(name, pack, folder, capsys):
     text = X.assign(note="a").to_csv(index=False).replace("a\n", '"two\nlines, ""quoted"""\n')
     assert run(capsys, "decompose", "missing.skops", table(pack((text + "1,2,3,\n\n").encode()), name))[0] == 0
     for end in ("1,2,3\n", "1,2", "1"):

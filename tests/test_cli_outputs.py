@@ -52,7 +52,7 @@ def content(folder):
 # --- files --------------------------------------------------------------------------------------------------------
 
 
-def test_full_disk_leaves_what_was_there(folder, capsys):
+def test_full_disk_keeps_existing_files(folder, capsys):
     arguments = [*DECOMPOSE, "--out", "results", "--report", "page.html"]
     assert run(capsys, *arguments)[0] == 0
     before = content(folder)
@@ -228,7 +228,7 @@ def test_streams_that_are_closed(monkeypatch):
     assert main(["decompose", "absent.skops", "data.csv"]) == 2
 
 
-def test_names_of_files_that_are_no_text(folder, capsys):
+def test_names_of_files_that_are_not_utf_8(folder, capsys):
     """Bytes that are no UTF-8, as Python passes them on."""
     os.rename(b"model.skops", b"mod\xe9l.skops")
     status, out, _ = run(capsys, "decompose", "mod\udce9l.skops", "data.csv", "--report", "pag\udce9.html")

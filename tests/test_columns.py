@@ -127,7 +127,7 @@ def slope(f, x):
 
 
 @pytest.mark.parametrize(("mean", "near"), [(0, 1e-11), (1e3, 1e-9), (1e9, 1e-3)])
-def test_a_sum_that_rounding_keeps_from_f_is_told(mean, near):
+def test_a_sum_with_large_rounding_errors_warns(mean, near):
     a, b, c = np.random.default_rng(6).normal(size=(3, 300))
     columns = np.column_stack([a + mean, a + mean + near * c, a * b])
     with pytest.warns(
@@ -141,7 +141,7 @@ def test_a_sum_that_rounding_keeps_from_f_is_told(mean, near):
     assert told / 10 < missed < 10 * told
 
 
-def test_rows_without_weight_do_not_tell_where_columns_lie():
+def test_rows_without_weight_do_not_affect_the_rank():
     columns, _ = near_copies(1e6, 0.1, 3000)
     weights = np.zeros(3000)
     weights[5::7] = 1.0

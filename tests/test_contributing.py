@@ -29,7 +29,7 @@ def test_paths_are_there(path):
     ("head", "order"),
     [("csrc/core", rooms.CORE_ROOMS), ("src/fasthdmr", [room for room in rooms.PYTHON_ROOMS if room[:2] != "__"])],
 )
-def test_all_rooms_stand_in_the_tables(head, order):
+def test_all_rooms_are_in_the_tables(head, order):
     table = TEXT.partition(f"\n| {head} | |\n")[2].partition("\n\n")[0]
     named = [name for line in table.splitlines() for name in re.findall(r"`(\w+)`", line.split("|")[1])]
     assert sorted(named) == sorted(set(order) - {"fasthdmr"})

@@ -27,7 +27,7 @@ def test_bilinear_gaussian_has_the_correlation_and_variance(rho):
     assert_close(y, 1 + X[:, 0] + X[:, 1] + X[:, 0] * X[:, 1])
 
 
-def test_bilinear_gaussian_refuses_what_is_no_correlation():
+def test_bilinear_gaussian_refuses_invalid_correlations():
     with pytest.raises(ValueError, match="'rho' parameter must be a float in the range"):
         datasets.make_bilinear_gaussian(10, rho=1.1)
 
@@ -75,7 +75,7 @@ GOOD = f"{HEADER}\n9,1,2,3,4,5,6,7,8\n"
         (f"{GOOD}\xe9", "codec can't decode"),
     ],
 )
-def test_california_refuses_what_is_no_table_of_numbers(text, message, tmp_path, monkeypatch):
+def test_california_refuses_invalid_files(text, message, tmp_path, monkeypatch):
     (tmp_path / "california_housing.csv").write_bytes(text.encode("latin-1"))
     monkeypatch.setenv("FASTHDMR_DATA", str(tmp_path))
     with pytest.raises(ValueError, match=f"california_housing.csv cannot be read: .*{message}"):

@@ -63,7 +63,7 @@ def test_data_frames_and_names():
     assert found.table().columns == ("subspace", "names", "value", "S")
 
 
-def test_what_is_refused():
+def test_invalid_input_is_refused():
     with pytest.raises(ValueError, match="X is needed"):
         dgsm(lambda X: X[:, 0])
     with pytest.raises(ValueError, match="weights need rows X"):

@@ -164,7 +164,7 @@ def test_forest_cannot_be_changed():
 
 
 @every_kind
-def test_O30_copies_predict_bit_by_bit_the_same(name):
+def test_copies_predict_bit_by_bit_the_same(name):
     forest = load_forest(model_named(name))
     columns = forest.group_features(X[:100])
     copies = [copy.copy(forest), copy.deepcopy(forest)]
@@ -180,7 +180,7 @@ def test_O30_copies_predict_bit_by_bit_the_same(name):
         assert pickle.dumps(twin) == pickle.dumps(pickle.loads(pickle.dumps(twin)))
 
 
-def test_a_pickle_does_not_depend_on_what_was_asked_before():
+def test_a_pickle_does_not_contain_cached_values():
     forest = load_forest(model_named("depth 2"))
     before = pickle.dumps(forest)
     assert forest.groups
@@ -188,7 +188,7 @@ def test_a_pickle_does_not_depend_on_what_was_asked_before():
     assert pickle.dumps(forest) == before
 
 
-def test_O30_loky_workers():
+def test_loky_workers():
     model = RandomForestRegressor(500, max_depth=6, random_state=0).fit(X[:300], Y[:300])
     forest = load_forest(model)
     calls = (joblib.delayed(forest.predict)(X, n_jobs) for n_jobs in (1, 2))

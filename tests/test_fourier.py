@@ -42,7 +42,7 @@ def test_several_outputs():
     assert_close(both[:, 0], -both[:, 1], 1e-9)
 
 
-def test_what_has_no_series():
+def test_components_without_a_series_are_refused():
     hdmr = HDMR().fit(X, y)
     with pytest.raises(ValueError, match="Only a component of one variable"):
         hdmr.component((0, 2)).fourier()

@@ -179,7 +179,7 @@ def test_all_pairs_are_in_where_rows_are_few():
     assert hdmr.subspaces_[12 + hdmr.sensitivity_.S[12:].argmax()] == (3, 7)
 
 
-def test_what_does_not_fit_into_memory_is_refused_with_the_estimate():
+def test_spans_beyond_memory_are_refused_with_the_estimate():
     wide = np.random.default_rng(0).normal(size=(3100, 300))
     with pytest.raises(ValueError, match="makes 4,500,250 spans"):
         HDMR(order=3).fit(wide, wide[:, 0])
@@ -215,7 +215,7 @@ def test_wrong_parameters_are_refused(options, message):
         HDMR(**options).fit(X, y)
 
 
-def test_models_that_are_none():
+def test_invalid_models_are_refused():
     with pytest.raises(TypeError, match="fitted estimator or a function"):
         HDMR(3.0).fit(X)
     with pytest.raises(NotFittedError):

@@ -237,7 +237,7 @@ def test_collinear_variables_share_equally():
     assert_close(result.sensitivity.S, [golden["S1"], golden["S2"], 0.0])
 
 
-def test_a_group_in_the_span_of_lower_ones_vanishes():
+def test_a_component_in_the_span_of_lower_ones_is_zero():
     x = np.random.default_rng(8).normal(size=(300, 2))
     columns = np.column_stack([x, 2 * x[:, 0] - x[:, 1] + 3])
     with pytest.warns(LinAlgWarning, match="have numerical rank 3 "):

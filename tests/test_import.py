@@ -38,7 +38,7 @@ def test_every_public_name_is_there():
         fasthdmr.nothing  # noqa: B018
 
 
-def test_build_config_tells_what_was_built():
+def test_build_config_describes_the_build():
     config = fasthdmr.build_config()
     assert {"compiler", "code_path", "fasthdmr", "numpy", "scipy", "scikit-learn", "pybind11"} <= set(config)
     assert config["fasthdmr"] == fasthdmr.__version__

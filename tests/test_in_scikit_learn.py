@@ -71,7 +71,7 @@ def test_models_as_scikit_learn_returns_them():
         assert hdmr.estimators_[0] is model
 
 
-def test_what_is_not_exact_is_refused_with_the_remedy():
+def test_inexact_models_are_refused_with_the_remedy():
     scaled = make_pipeline(StandardScaler(), boosting()).fit(X, y)
     with pytest.raises(ValueError, match=r"pipe\[-1\] on pipe\[:-1\]\.transform"):
         TreeHDMR(scaled).fit(X)

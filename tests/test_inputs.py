@@ -165,7 +165,7 @@ def test_masked_values_of_y_and_weights_are_refused(entry):
         call(np.ma.masked_array(np.abs(Y), np.arange(N) == 3))
 
 
-def test_queries_are_no_rows_for_diagnostics():
+def test_queries_are_refused_by_diagnostics():
     pl = pytest.importorskip("polars")
     lazy = pl.DataFrame(X).lazy()
     for diagnose in (inspection.pd_sensitivity, inspection.dgsm):
@@ -209,7 +209,7 @@ def test_frames_of_numbers_pass():
     assert np.array_equal(as_floats(pl.DataFrame({"a": [True, None]}), "X"), [[1], [np.nan]], equal_nan=True)
 
 
-def test_what_frames_hold_is_told():
+def test_errors_name_the_content_of_frames():
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     with pytest.raises(ValueError, match="column 'c' holds text: could not convert string to float: 'u'"):
         check_numbers(pd.DataFrame({"a": [1, 2], "c": pd.Categorical(["u", "v"])}), "X")

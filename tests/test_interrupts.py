@@ -25,7 +25,7 @@ needs_signals = pytest.mark.skipif(os.name == "nt", reason="os.kill(pid, SIGINT)
 
 
 @needs_signals
-def test_calls_that_take_for_ever_end():
+def test_endless_calls_can_be_interrupted():
     script = Path(__file__).with_name("interrupts.py")
     run = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=LIMIT, cwd=script.parent)
     lines = run.stdout.splitlines()
@@ -58,7 +58,7 @@ def interrupt_the_pass():
 @needs_signals
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_a_fit_ends_before_its_pass_does_and_leaves_the_one_before_it(name, n_jobs):
+def test_an_interrupted_fit_keeps_the_earlier_fit(name, n_jobs):
     hdmr = ESTIMATORS[name](n_jobs).fit(MANY[:2000], VALUES[:2000])
     predicted, fitted, before = hdmr.predict(X), dict(vars(hdmr)), _core.rows_done()
     over = interrupt_the_pass()
@@ -72,7 +72,7 @@ def test_a_fit_ends_before_its_pass_does_and_leaves_the_one_before_it(name, n_jo
 
 
 @pytest.mark.parametrize("unfit", [np.full((50, 4), "a"), MANY[:50, :1]])
-def test_a_fit_that_fails_leaves_the_one_before_it(unfit):
+def test_a_failed_fit_keeps_the_earlier_fit(unfit):
     hdmr = TreeHDMR(gbr(max_depth=2).fit(X, Y)).fit(X)
     fitted = dict(vars(hdmr))
     with pytest.raises(ValueError):

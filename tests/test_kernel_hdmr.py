@@ -174,12 +174,12 @@ def test_marginals_of_the_gaussian_law():
         ((MEAN, np.triu(COV)), "symmetric"),
     ],
 )
-def test_measures_that_are_none(measure, message):
+def test_invalid_measures_are_refused(measure, message):
     with pytest.raises(ValueError, match=message):
         KernelHDMR(machine(2), measure=measure).fit(X)
 
 
-def test_a_gaussian_measure_has_no_weights_and_no_waves():
+def test_a_gaussian_measure_refuses_weights_and_fourier_kernels():
     with pytest.raises(ValueError, match="sample_weight"):
         KernelHDMR(machine(2), measure=(MEAN, COV)).fit(X, sample_weight=WEIGHTS)
     waves = SVR(kernel=FourierKernel(1)).fit(X, Y)
@@ -190,7 +190,7 @@ def test_a_gaussian_measure_has_no_weights_and_no_waves():
 # --- the trap, and the kernel's own components --------------------------------------------------------------------
 
 
-def test_the_orthogonality_trap():
+def test_the_papers_components_of_kernels_are_not_orthogonal():
     """1 + x0 + x1 + x0 x1, rho = 1/2: the paper's f_0 has no square, ours has .4; its f_01 is not orthogonal."""
     rows = np.random.default_rng(1).multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], size=2000)
     alphas = reference.exponents(2, 2)
@@ -245,7 +245,7 @@ def test_components_of_the_kernel(kernel):
         assert np.abs(parts[u] @ xi - f_u).max() < 1e-9 * np.abs(model.predict(NEW)).max()
 
 
-def test_components_of_waves_are_orthogonal():
+def test_components_of_fourier_kernels_are_orthogonal():
     model = SVR(kernel=FourierKernel(2, 0.3, 0.5)).fit(X, Y)
     hdmr = KernelHDMR(model).fit(X, sample_weight=WEIGHTS)
     designs = {(): np.ones((len(X), 1))}

@@ -48,7 +48,7 @@ def test_fourier_conjugates():
     assert_close(found, [[((0.7 * waves + 0.4) ** 3).real]])
 
 
-def test_the_papers_fourier_form_is_no_kernel_and_ours_is():
+def test_the_papers_fourier_form_is_not_positive_semidefinite_and_ours_is():
     points = RNG.uniform(size=(20, 2))
     waves = np.exp(2j * np.pi * points)
     printed = (waves @ waves.T + 1) ** 2  # without the conjugate: golden 8_kernels has -13.7 for other points
@@ -65,7 +65,7 @@ def test_gram_matrices_are_symmetric_and_positive(kernel):
     assert_close(kernel.diag(X), gram.diagonal())
 
 
-def test_anova_parts_have_no_mean_and_are_double_centred():
+def test_anova_terms_have_mean_zero_and_are_double_centred():
     kernel = KERNELS[2]
     powers = kernel.powers(X)
     assert np.abs(powers.mean(axis=0)).max() < 1e-14
@@ -75,7 +75,7 @@ def test_anova_parts_have_no_mean_and_are_double_centred():
     assert_close(powers[:, 0] * kernel.weights @ powers[:, 0].T, centred)
 
 
-def test_anova_knows_the_data_it_was_fitted_on():
+def test_anova_refuses_rows_of_another_width():
     with pytest.raises(ValueError, match="3"):
         KERNELS[2](X[:, :2])
     with pytest.raises(ValueError, match="not fitted"):
@@ -106,7 +106,7 @@ def test_machines_take_them(kernel, machine):
 
 
 @pytest.mark.parametrize("make", [PolynomialKernel, FourierKernel])
-def test_what_is_no_kernel_is_refused(make):
+def test_invalid_kernels_are_refused(make):
     for bad in ({"degree": 0}, {"degree": 1.5}, {"gamma": -1.0}, {"coef0": np.nan}):
         with pytest.raises(ValueError, match=next(iter(bad))):
             make(**bad)(X)

@@ -116,7 +116,7 @@ def many_sizes(hdmr):
     return sizes[0], round(sizes[-1] ** 0.5)
 
 
-def test_it_is_near_what_the_other_half_says():
+def test_it_is_close_to_the_r_squared_on_the_other_half():
     X, y = problem(600, 4)
     model = RandomForestRegressor(30, random_state=0).fit(X, y)
     hdmr = TreeHDMR(model).fit(X[::2])
@@ -137,7 +137,7 @@ def test_several_outputs_and_the_table():
     assert abs(hdmr.fidelity_unused_[0] - hdmr.fidelity_unused_[1]) < 1e-9
 
 
-def test_none_where_components_are_not_projected_on_spans():
+def test_it_is_none_without_projection_on_spans():
     X, y = problem()
     model = GradientBoostingRegressor(max_depth=2, n_estimators=10, random_state=0).fit(X, y)
     for options in ({"basis": "trees"}, {"measure": "product"}):

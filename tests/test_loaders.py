@@ -58,7 +58,7 @@ def test_nan_is_accepted_exactly_where_the_model_accepts_it(name):
 
 
 @every_model
-def test_O20_the_model_is_not_changed_and_two_calls_agree(name):
+def test_the_model_is_not_changed_and_two_calls_agree(name):
     model = fitted(name)
     before = joblib.hash(model)
     first, second = load_forest(model), load_forest(model)
@@ -67,7 +67,7 @@ def test_O20_the_model_is_not_changed_and_two_calls_agree(name):
 
 
 @every_model
-def test_O28_shapes_and_names(name):
+def test_shapes_and_names(name):
     model = fitted(name)
     forest, desired = load_forest(model), raw_output(model, X)
     assert forest.predict(X).shape == desired.shape
@@ -102,13 +102,13 @@ def test_smallest_data(cls, rows):
     assert_close(load_forest(model).predict(rows), model.predict(rows))
 
 
-def test_O2_wine_rows_between_float64_and_float32_thresholds():
+def test_wine_rows_between_float64_and_float32_thresholds():
     wine, labels = load_wine(return_X_y=True)
     model = RandomForestClassifier(n_estimators=10, random_state=0).fit(wine, labels)
     assert_close(load_forest(model).predict(wine), model.predict_proba(wine))
 
 
-def test_O3_missing_values_follow_missing_go_to_left():
+def test_missing_values_follow_missing_go_to_left():
     rows = np.array([np.nan] * 4 + [0, 1, 2, 3, 4, 5])[:, None]
     labels = [1] * 4 + [0] * 4 + [1] * 2
     model = RandomForestClassifier(max_depth=2, n_estimators=1, random_state=42).fit(rows, labels)
@@ -117,11 +117,11 @@ def test_O3_missing_values_follow_missing_go_to_left():
 
 
 @pytest.mark.parametrize("name", ["gbr zero", "gbc zero", "gbc binary zero"])
-def test_O4_zero_init_is_exactly_zero(name):
+def test_zero_init_is_exactly_zero(name):
     assert not load_forest(fitted(name)).offset.any()
 
 
-def test_O4_initial_predictions():
+def test_initial_predictions():
     assert_close(load_forest(gbr().fit(X, Y)).offset, [Y.mean()])
     share = (BINARY).mean()
     assert_close(load_forest(gbc().fit(X, BINARY)).offset, [np.log(share / (1 - share))])
@@ -130,7 +130,7 @@ def test_O4_initial_predictions():
 
 
 @pytest.mark.parametrize("name", ["RandomForestClassifier words", "RandomForestClassifier 3 targets", "gbc words"])
-def test_O5_values_may_be_counts_or_fractions(name):
+def test_values_may_be_counts_or_fractions(name):
     model = copy.deepcopy(fitted(name))
     desired = raw_output(model, X)
     if name.startswith("RandomForest"):
@@ -140,7 +140,7 @@ def test_O5_values_may_be_counts_or_fractions(name):
 
 
 @pytest.mark.parametrize("cls", [GradientBoostingRegressor, RandomForestRegressor, DecisionTreeRegressor])
-def test_O7_single_leaves_add_a_constant(cls):
+def test_single_leaves_add_a_constant(cls):
     model = cls(random_state=0).fit(X, np.full(120, 3.5))
     forest = load_forest(model)
     assert [group.subspace for group in forest.groups] == [()]
@@ -161,14 +161,14 @@ def chain(depth):
     return model
 
 
-def test_O21_very_deep_trees():
+def test_very_deep_trees():
     model, rows = chain(20_000), np.array([[0.0], [1.0], [7_000.0], [20_000.0], [30_000.0]])
     forest = load_forest(model)
     assert_close(forest.predict(rows), [0.0, 1.0, 7_000.0, 20_000.0, 20_000.0])
     assert_close(forest.group_features(rows), forest.predict(rows)[:, None])
 
 
-def test_O21_deep_forest():
+def test_deep_forest():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(20_000, 3))
     model = RandomForestRegressor(n_estimators=3, random_state=0).fit(rows, rng.normal(size=20_000))
@@ -191,7 +191,7 @@ def test_a_split_at_nan_sends_all_numbers_right(missing_left):
     assert load_forest(model).predict([[-np.inf], [np.inf]]).tolist() == [1.0, 1.0]
 
 
-def test_O26_between_a_threshold_and_its_float32_neighbour():
+def test_between_a_threshold_and_its_float32_neighbour():
     model = DecisionTreeRegressor().fit([[0.0], [1.0]], [0.0, 1.0])
     for threshold in (
         0.3,

@@ -119,7 +119,7 @@ def test_reading_imports_no_other_library(tmp_path):
     subprocess.run([sys.executable, "-c", code, tmp_path / "model.ubj", tmp_path / "model.txt"], check=True)
 
 
-def test_what_is_no_file(tmp_path):
+def test_missing_files_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="no file no-such-model"):
         load_forest("no-such-model.ubj")
     with pytest.raises(FileNotFoundError):
@@ -218,7 +218,7 @@ def test_written_examples(name, tmp_path):
         ("LightGBM", "end of trees", "", "ends within the trees"),
     ],
 )
-def test_damaged_files_say_what_is_wrong(name, old, new, message, tmp_path):
+def test_errors_of_damaged_files_name_the_fault(name, old, new, message, tmp_path):
     assert old in WRITTEN[name]
     path = tmp_path / "model"
     path.write_text(WRITTEN[name].replace(old, new))
@@ -243,7 +243,7 @@ def test_damaged_files_say_what_is_wrong(name, old, new, message, tmp_path):
         (b"booster[0]:\n0:leaf=1\n", "nor one of a library"),
     ],
 )
-def test_files_that_are_no_models(content, message, tmp_path):
+def test_invalid_model_files_are_refused(content, message, tmp_path):
     if content.startswith(b"CBM1"):
         library("catboost")
     (tmp_path / "model").write_bytes(content)

@@ -88,7 +88,7 @@ def test_tree_hdmr(name, measure):
 
 
 @every_library
-def test_what_is_refused(name):
+def test_invalid_input_is_refused(name):
     model, frame = fitted(name, "numbers")
     two = frame.assign(number=pd.Categorical([1, 2] * 100))
     with pytest.raises(ValueError, match=r"\['number', 'level'\] are of dtype category.*levels of 1 such columns"):

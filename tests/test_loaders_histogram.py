@@ -116,7 +116,7 @@ def test_splits_by_categories(data):
     check_groups(forest, hard, forest.predict(hard)[:, None])
 
 
-def test_categories_that_are_no_numbers_are_refused():
+def test_categories_of_text_are_refused():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"a": pd.Categorical(np.array(list("abc"))[LABELS]), "b": X[:, 0]})
     model = HistGradientBoostingRegressor(max_iter=2, categorical_features=[0]).fit(frame, Y)

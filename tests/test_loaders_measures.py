@@ -128,7 +128,7 @@ def test_copies_threads_and_importances(name, data):
         assert_close(tree_importance(model, kind=kind), tree_importance(forest, kind=kind), rtol=1e-9)
 
 
-def test_a_value_that_is_missing_to_the_model_is_no_point_of_a_grid():
+def test_values_that_the_model_treats_as_missing_are_not_on_the_grid():
     rows = np.random.default_rng(0).integers(-2, 3, size=(60, 2)).astype(float)
     forest = load_forest(lightgbm_model(zero_as_missing=True).fit(rows, rows.sum(axis=1)))
     with pytest.raises(ValueError, match=r"grid along variable 0 is a missing value to the model"):

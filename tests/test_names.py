@@ -42,7 +42,7 @@ def test_a_component_takes_the_columns_of_frames_by_name(name, frame_of):
 
 
 @pytest.mark.parametrize("name", HDMRS)
-def test_a_component_takes_variables_in_the_order_asked_for(name):
+def test_a_component_takes_variables_in_the_order_of_the_call(name):
     hdmr = HDMRS[name]
     values = hdmr.evaluate(X)[:, hdmr.subspaces_.index((1, 3))]
     forth, back = hdmr.component(("bmi", "s5")), hdmr.component(("s5", "bmi"))
@@ -171,7 +171,7 @@ def test_names_given_beside_a_frame_are_in_its_order():
     assert_close(given.average, inspection.partial_dependence(MODEL, X, "bmi").average)
 
 
-def test_what_is_no_row_cannot_be_explained():
+def test_invalid_rows_cannot_be_explained():
     with pytest.raises(ValueError, match=r"Expected one row of the variables.*got float"):
         TREES.explain(3.0)
     with pytest.raises(TypeError, match="objects of type dict"):
@@ -180,7 +180,7 @@ def test_what_is_no_row_cannot_be_explained():
         TREES.explain(TURNED.iloc[0])
 
 
-def test_pictures_of_pairs_are_drawn_in_the_order_asked_for():
+def test_pictures_of_pairs_are_drawn_in_the_order_of_the_call():
     plotting = pytest.importorskip("fasthdmr.plotting")
     pytest.importorskip("matplotlib")
     display = plotting.ComponentDisplay.from_estimator(TREES, [("bmi", "s5"), ("s5", "bmi")])

@@ -95,7 +95,7 @@ def test_subspaces_are_no_larger_than_the_depth(depth):
 
 
 @every_kind
-def test_the_roots_are_a_constant_column(name):
+def test_roots_are_a_constant_column(name):
     forest = load_forest(model_named(name))
     columns = forest.group_features(X[:50], by="node")
     roots = [g for g, group in enumerate(forest.node_groups) if not group.subspace]

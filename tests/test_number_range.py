@@ -189,7 +189,7 @@ def test_the_paper_s_form_is_in_the_units_of_columns_and_output(scale):
 
 
 @pytest.mark.parametrize(("shift", "scale", "rtol"), [(1e6, 1.0, 1e-8), (0.0, 1e160, 1e-9), (0.0, 1e-160, 1e-9)])
-def test_salib_s_face(shift, scale, rtol):
+def test_salib_analyze(shift, scale, rtol):
     one = salib.analyze({"names": ["a", "b", "c"]}, X, Y, K=2)
     other = salib.analyze({"names": ["a", "b", "c"]}, X, scale * Y + shift, K=2)
     for name in ("Sa", "S", "S_conf", "select", "Sa_sum"):
@@ -198,7 +198,7 @@ def test_salib_s_face(shift, scale, rtol):
 
 
 @pytest.mark.parametrize(("shift", "scale", "rtol"), [(1e6, 1.0, 1e-8), (0.0, 1e160, 1e-9), (0.0, 1e-160, 1e-9)])
-def test_the_rivals(shift, scale, rtol):
+def test_other_diagnostics(shift, scale, rtol):
     def model(rows):
         return scale * function(rows) + shift
 
@@ -224,7 +224,7 @@ def test_scores(shift, scale):
 
 @pytest.mark.filterwarnings("ignore:The output of the black box is constant")
 @pytest.mark.parametrize("value", [0.0, 0.1, 3.3e-7, 1e9])
-def test_a_constant_that_is_hit_but_for_rounding_is_hit(value):
+def test_a_constant_predicted_up_to_rounding_has_r_squared_one(value):
     hdmr = HDMR(lambda rows: value * (np.sin(rows[:, 0]) ** 2 + np.cos(rows[:, 0]) ** 2)).fit(X)
     assert hdmr.fidelity(X) == 1.0
     assert hdmr.score(X, np.full(N, value)) == 1.0 and hdmr.score(X, np.full(N, value + 1.0)) == 0.0
@@ -287,7 +287,7 @@ def test_data_that_are_constant():
 
 @pytest.mark.parametrize("share", [1e-12, 2e-9])
 @pytest.mark.filterwarnings("ignore:The .* numerical rank")
-def test_what_varies_little_is_not_called_constant(share):
+def test_small_variation_is_not_constant(share):
     y = 1.0 + share * (Y - Y.min()) / np.ptp(Y) * 5
     for fit in (
         lambda: HDMR().fit(X, y),
@@ -355,7 +355,7 @@ def test_kernels_that_centre_and_scale_their_variables(scale):
     assert_close(kernel(rows), AnovaKernel(2).fit(X)(X), 1e-6, reason="subnormal numbers of 1e-310 have 10 digits")
 
 
-def test_knots_that_are_ordinary_and_subnormal():
+def test_knots_of_normal_and_subnormal_numbers():
     rows = np.where(X > 0, X, 1e-310 * X)
     hdmr = HDMR().fit(rows, Y)
     assert np.isfinite(indices(hdmr)).all() and np.isfinite(hdmr.predict(rows)).all()

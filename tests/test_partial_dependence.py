@@ -147,7 +147,7 @@ def test_centred_curves_are_components_where_inputs_are_independent():
         assert_close(hdmr.component(j)(values), centred, 0.02, reason="60 rows: what is handed down carries the ridge")
 
 
-def test_display_draws_what_is_returned():
+def test_scikit_learns_display_draws_the_result():
     plt = pytest.importorskip("matplotlib.pyplot")
     features = [(0,), (1,), (0, 1)]
     found = partial_dependences(fitted("gbr"), models.X, features)
@@ -257,7 +257,7 @@ def test_near_constant_columns_give_a_short_grid():
     assert_same(ours, brute(model, X, [0, 1], custom_values={0: [0.25]}, grid_resolution=8))
 
 
-def test_lists_and_names_and_masks_say_the_same():
+def test_lists_and_names_and_masks_are_equivalent():
     X, names = models.X.tolist(), ["a", "b", "c", "d"]
     desired = partial_dependence(fitted("gbr"), models.X, [1, 2]).average
     for features in ([(1, 2)], ["b", "c"], np.array([1, 2]), [False, True, True, False]):
@@ -352,12 +352,12 @@ def test_conditional_of_missing_values():
         ({"sample_weight": np.zeros(120)}, "non-zero"),
     ],
 )
-def test_what_does_not_fit_is_refused(options, message):
+def test_invalid_arguments_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         partial_dependence(**{"model": fitted("gbr"), "X": models.X, "features": 0} | options)
 
 
-def test_models_that_are_none_are_refused():
+def test_invalid_models_are_refused():
     with pytest.raises(ValueError, match="not fitted"):
         partial_dependence(GradientBoostingRegressor(), models.X, 0)
     with pytest.raises(ValueError, match="multioutput"):

@@ -45,7 +45,7 @@ def test_the_conditional_row():
     assert_close(actual, desired, rtol=0.05, reason="twenty thousand random rows: a standard error of 2 %")
 
 
-def test_trees_take_the_fast_path_and_say_the_same():
+def test_the_fast_path_of_trees_gives_the_same():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
     model = GradientBoostingRegressor(n_estimators=20, random_state=0).fit(X, function(X))
@@ -73,7 +73,7 @@ def test_constant_columns_and_constant_functions():
     assert_close(pd_sensitivity(lambda X: np.ones(len(X)), X).S, [0.0, 0.0])
 
 
-def test_heavy_tails_do_not_hide_where_the_rows_are():
+def test_grids_resolve_heavy_tailed_variables():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.pareto(1.2, 20_000) + 1, rng.normal(size=20_000)])
 

@@ -111,12 +111,12 @@ def difference(name, dots):
 
 
 @pytest.mark.parametrize("picture", PICTURES)
-def test_pictures_are_those_that_were_looked_at(picture):
+def test_pictures_agree_with_the_reference_images(picture):
     assert difference(picture.__name__, coarse(picture())) < TOLERANCE
 
 
 @pytest.mark.parametrize("picture", PICTURES)
-def test_another_picture_is_told_apart(picture):
+def test_a_different_picture_is_detected(picture):
     assert difference(picture.__name__, coarse(picture(-1))) > TOLERANCE
 
 

@@ -209,7 +209,7 @@ def test_strength_is_what_does_not_cancel():
     assert axes.get_yticklabels()[-1].get_text() == "x29"
 
 
-def test_totals_stand_below_single_variables():
+def test_total_indices_are_drawn_below_single_variables():
     (axes,) = SensitivityDisplay.from_estimator(fitted()).axes_
     totals = axes.containers[2]
     assert_close([bar.get_width() for bar in totals], [0.2, 0.45])  # of House age and MedInc

@@ -176,7 +176,7 @@ def test_surface_needs_three_dimensions(diagonal):
         ComponentDisplay.from_estimator(diagonal, [(0, 1)], kind="bar")
 
 
-def test_names_are_no_formulas():
+def test_names_are_not_parsed_as_formulas():
     X = pd.DataFrame(rows(missing=0)[0], columns=["$x_$", r"$\frac{", "<b>&" + 40 * "long"])
     hdmr = HDMR(lambda X: X[:, 0] * X[:, 1] + X[:, 2]).fit(X)
     displays = [
@@ -192,7 +192,7 @@ def test_names_are_no_formulas():
     assert displays[2].axes_[0].get_yticklabels()[0].get_parse_math() is False
 
 
-def test_style_is_left_alone(hdmr):
+def test_the_style_is_not_changed(hdmr):
     before = dict(mpl.rcParams)
     ComponentDisplay.from_estimator(hdmr, [0, (0, 1)])
     SensitivityDisplay.from_estimator(hdmr)

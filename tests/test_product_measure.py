@@ -281,7 +281,7 @@ def test_unfitted_members_are_fitted():
     assert hdmr.sensitivity_.n_outputs == 2
 
 
-def test_a_constant_output_is_told():
+def test_a_constant_output_warns():
     model = GradientBoostingRegressor(n_estimators=3).fit(X, np.full(len(X), 3.5))
     with pytest.warns(UserWarning, match="is constant"):
         hdmr = fit(model, X)
@@ -292,7 +292,7 @@ def test_a_constant_output_is_told():
 # --- limits ---------------------------------------------------------------------------------------------------------
 
 
-def test_what_takes_too_long_is_refused():
+def test_computations_that_take_too_long_are_refused():
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(4000, 40))
     model = RandomForestRegressor(20, random_state=0).fit(rows, rows.sum(axis=1))

@@ -59,7 +59,7 @@ def no_delay(monkeypatch):
 
 @pytest.mark.parametrize(("loop", "bars"), LOOPS.items())
 @pytest.mark.usefixtures("no_delay")
-def test_a_long_loop_has_a_bar_when_it_is_asked_for(loop, bars, capsys):
+def test_a_long_loop_has_a_bar_on_request(loop, bars, capsys):
     quiet = loop(0)
     assert capsys.readouterr() == ("", "")
     np.testing.assert_array_equal(loop(1), quiet)

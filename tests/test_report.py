@@ -199,7 +199,7 @@ def page(report, tmp_path_factory):
         yield page
 
 
-def test_browser_finds_nothing_to_complain_of(page, report):
+def test_the_browser_reports_no_problem(page, report):
     page.evaluate("new Promise((done) => setTimeout(done, 200))")
     assert page.problems == []
     assert [address for address in page.requests if not address.startswith("data:")] == [report.as_uri()]

@@ -41,7 +41,7 @@ def test_no_penalty_is_least_norm_least_squares():
 
 
 @pytest.mark.parametrize("weights", [None, W])
-def test_what_rounding_leaves_of_a_constant_column_is_not_fitted(weights):
+def test_rounding_errors_of_constant_columns_are_not_fitted(weights):
     design = np.column_stack([np.ones(230), B[:, :2], np.full(230, 1e9 / 7), Y])
     R = np.linalg.qr(design if weights is None else np.sqrt(weights)[:, None] * design, mode="r")
     R[3, 3] = 1e-5  # of 2e9
@@ -114,7 +114,7 @@ def test_groups_need_a_list_of_splits():
 
 
 @pytest.mark.parametrize("cv", [ShuffleSplit(3, random_state=0), RepeatedKFold(n_splits=3, n_repeats=2), [([0], [1])]])
-def test_what_is_no_partition_is_refused(cv):
+def test_folds_that_are_not_a_partition_are_refused(cv):
     with pytest.raises(ValueError, match="not a partition of the 230 rows"):
         fold_numbers(cv, B, Y)
 

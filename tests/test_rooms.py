@@ -32,7 +32,7 @@ def faults(tmp_path):
     return rooms.faults(houses, tmp_path / "csrc")
 
 
-def test_this_house_is_in_order():
+def test_the_rooms_have_no_faults():
     core, python = house()
     assert rooms.faults([core, python], CSRC) == []
     assert {"kernels", "spans"} <= core.rooms.keys() and {"_support", "plotting"} <= python.rooms.keys()
@@ -55,7 +55,7 @@ def test_the_tests_of_the_core_mirror_its_rooms():
         "if TYPE_CHECKING:\n    from fasthdmr._solve.ridge import Ridge",
     ],
 )
-def test_imports_upward_are_found_wherever_they_stand(write, tmp_path, imports):
+def test_all_imports_upward_are_found(write, tmp_path, imports):
     write("src/fasthdmr/_solve/__init__.py", "")
     write("src/fasthdmr/_solve/ridge.py", "from fasthdmr._support.sums import add")
     write("src/fasthdmr/_support/sums.py", "")
@@ -79,7 +79,7 @@ def test_a_room_without_a_place_is_found(write, tmp_path):
     assert faults(tmp_path) == ["src/fasthdmr: no place in the order of tools/rooms.py: _cellar"]
 
 
-def test_includes_are_judged(write, tmp_path):
+def test_invalid_includes_are_found(write, tmp_path):
     write("csrc/core/support/arrays.hpp", "#include <vector>\n")
     write("csrc/core/forest/forest.hpp", '#include "support/arrays.hpp"\n')
     write("csrc/core/forest/forest.cpp", '#include "forest/forest.hpp"\n')

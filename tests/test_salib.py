@@ -142,7 +142,7 @@ def test_constant_columns_have_no_index():
     assert not np.delete(result["Em"]["select"], np.flatnonzero(~np.array(constant)), axis=0).any()
 
 
-def test_constant_output_is_said_once():
+def test_a_constant_output_warns_once():
     with pytest.warns(UserWarning, match="constant") as caught:
         result = ours.analyze(PROBLEM, X, np.full(1000, 2.0), K=5)
     assert len(caught) == 1
@@ -258,7 +258,7 @@ def test_salib_raises_the_same(settings):
 
 
 @pytest.mark.parametrize("groups", [None, [], ["a", "b", "c"], ("a", "b", "c"), np.array(["a", "b", "c"])], ids=str)
-def test_groups_of_single_variables_are_none(groups):
+def test_groups_of_single_variables_are_ignored(groups):
     found = ours.analyze({**PROBLEM, "groups": groups}, X, Y, K=1)
     assert np.array_equal(found["S"], ours.analyze(PROBLEM, X, Y, K=1)["S"])
 

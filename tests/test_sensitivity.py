@@ -200,7 +200,7 @@ def test_printed_table_is_cut_to_the_strongest():
     assert f"{values.sum():.4f}" in text
 
 
-def test_what_the_caller_passed_is_neither_shared_nor_changed():
+def test_arguments_are_neither_aliased_nor_changed():
     values, names = np.array(S), list(NAMES)
     indices = Sensitivity(SUBSPACES, values, values, 0.0, 1.0, names)
     values[:] = 7
@@ -236,7 +236,7 @@ def with_intervals(*, shape=()):
     )
 
 
-def test_level_sets_print_intervals_and_mark_what_holds_zero():
+def test_level_sets_print_intervals_and_mark_those_with_zero():
     by_S = str(with_intervals().level_set("P", 0.1))
     assert by_S.splitlines() == [
         "subspace  names       order              Sa               Sb               S",
@@ -281,7 +281,7 @@ def test_level_sets_where_standard_output_lacks_the_sign(monkeypatch):
     assert text.isascii() and "0.5000+-0.0100" in text and "\n(+-: 95 % interval" in text
 
 
-def test_level_sets_say_that_chance_makes_small_indices_too_large():
+def test_level_sets_note_the_bias_of_small_indices():
     conf = {name: np.full(1, 0.001) for name in INDICES}
     remarks = "(±: 95 % interval, given the model. Indices below 0.02 are biased upwards, which ± does not include.)"
     for Sa, is_small in [(0.0195, True), (0.0205, False)]:

@@ -148,7 +148,7 @@ def test_every_compiled_class_is_here():
 
 
 @every_class
-def test_no_object_is_made_by_new_alone(name):
+def test_objects_cannot_be_made_by_new_alone(name):
     kind = getattr(_core, name)
     calls = [
         lambda: object.__new__(kind),
@@ -167,7 +167,7 @@ def test_no_object_is_made_by_new_alone(name):
 
 @every_class
 @pytest.mark.parametrize("way", [*WAYS, "reduce", "reduce_ex 0", "reduce of object", "copyreg 0"])
-def test_compiled_objects_are_copied_or_say_that_they_cannot_be(name, way):
+def test_compiled_objects_are_copied_or_refuse_it(name, way):
     ways = WAYS | {
         "reduce": lambda thing: thing.__reduce__(),
         "reduce_ex 0": lambda thing: thing.__reduce_ex__(0),
@@ -225,7 +225,7 @@ def test_a_state_with_hostile_numbers_is_refused(name):
         (lambda t, w: w.pop(), "every variable"),
     ],
 )
-def test_marginal_laws_that_are_none_are_refused(damage, match):
+def test_invalid_marginals_are_refused(damage, match):
     thresholds, weights = ([part.copy() for part in parts] for parts in STATEFUL["Marginals"][:2])
     damage(thresholds, weights)
     with pytest.raises(ValueError, match=match):

@@ -24,7 +24,7 @@ def test_weights_are_repetitions_of_rows():
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
-def test_every_so_many_rows_are_screened(weights, monkeypatch):
+def test_pairs_are_screened_on_evenly_spaced_rows(weights, monkeypatch):
     for name, value in {"_SCREENED_ROWS": 40, "MAX_DUAL_ROWS": 50, "MAX_JOINT_COLUMNS": 40}.items():
         monkeypatch.setattr(span_plan, name, value)
     calls, screen_pairs = [], span_plan.screen_pairs

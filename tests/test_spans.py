@@ -120,7 +120,7 @@ def test_splines_of_skewed_variables_are_those_of_normal_scores(name):
     assert min(axis.knots) == scores[0] and max(axis.knots) == scores[-1]
 
 
-def test_few_nodes_stand_for_many_values():
+def test_scores_of_many_values_are_interpolated():
     x = np.exp(2 * np.random.default_rng(0).normal(size=5000))
     profile = Profile.of(x, None)
     (axis,) = profile.axes(0, [12], 3)
@@ -234,7 +234,7 @@ def test_ridge_regression_through_columns_and_through_rows(factor, weighted):
         assert_close(system.coefficients(factor)[:, 0], expected[2], 1e-7, reason="normal equations")
 
 
-def test_the_weight_of_the_ridge_is_found_where_small_ones_spend_the_rows():
+def test_the_penalty_is_found_if_the_criterion_is_infinite_for_small_ones():
     """The criterion is infinite for a while, then falls and rises; or it rises from the least on."""
     found = joint_fit._minimise(lambda c: np.inf if c < 100 else 1 + np.log(c / 1000) ** 2, 0.5)
     assert 500 <= found <= 2000
@@ -244,7 +244,7 @@ def test_the_weight_of_the_ridge_is_found_where_small_ones_spend_the_rows():
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("order", [1, 2, 3])
-def test_a_joint_projection_is_purified(order, weighted):
+def test_a_joint_projection_is_made_hierarchically_orthogonal(order, weighted):
     X, f, basis = case(0, order=order)
     weights = np.random.default_rng(1).uniform(0.5, 2, size=len(X)) if weighted else None
     w = np.ones(len(X)) if weights is None else weights
@@ -292,7 +292,7 @@ def test_a_basis_pickles():
 
 
 @pytest.mark.parametrize("weighted", [True, False])
-def test_every_so_many_rows_of_many_place_the_knots(weighted, monkeypatch):
+def test_knots_of_many_rows_come_from_evenly_spaced_ones(weighted, monkeypatch):
     rng = np.random.default_rng(3)
     column, weights = rng.integers(0, 9, size=300).astype(float), rng.uniform(size=300)
     own = weights if weighted else None

@@ -52,7 +52,7 @@ def test_cells_with_rows_stay_and_others_go_to_the_nearest():
                 assert apart[used == nearest[cell]] == apart.min()
 
 
-def test_rows_without_weight_are_no_support():
+def test_rows_without_weight_are_not_in_the_support():
     basis = make_basis(X, None, closure([(0, 1)], 2), (8, 6), degree=3)
     weights = (np.arange(len(X)) % 2).astype(float)
     one, other = Support.of(X, weights, basis), Support.of(X[1::2], None, basis)
@@ -69,7 +69,7 @@ def test_values_are_moved_into_their_cells():
         assert np.isnan(cells.clip(np.array([np.nan]), np.array([cells.count - 1]))).all()
 
 
-def test_components_of_pairs_can_be_believed_where_there_are_no_rows():
+def test_components_of_pairs_are_bounded_in_regions_without_rows():
     hdmr = TreeHDMR(MODEL).fit(X)
     f = MODEL.predict(ELSEWHERE)
     missed = np.mean((f - hdmr.predict(ELSEWHERE)) ** 2)

@@ -305,7 +305,7 @@ class Slow:
 
 
 @needs_fork
-def test_a_child_forked_while_another_thread_works_out_what_is_kept():
+def test_a_child_forked_while_another_thread_computes_a_cached_value():
     inside, leave = threading.Event(), threading.Event()
     slow = Slow(lambda: (inside.set(), leave.wait(100)))
     thread = threading.Thread(target=lambda: slow.value)
@@ -328,7 +328,7 @@ def test_threads_get_the_value_that_was_there_first():
     assert values == [slow.value] * 3
 
 
-def test_nothing_that_is_kept_is_worked_out_under_a_lock():
+def test_no_cached_value_is_computed_under_a_lock():
     modules = pkgutil.walk_packages(fasthdmr.__path__, "fasthdmr.")
     classes = {
         kind

@@ -345,7 +345,7 @@ def test_few_rows(n_rows):
     assert np.isfinite(hdmr.sensitivity_.Sa).all()
 
 
-def test_deficient_rank_is_told_once_with_the_number():
+def test_deficient_rank_warns_once_with_the_rank():
     with pytest.warns(LinAlgWarning, match="numerical rank") as record:
         hdmr = Trees(MODELS, combine="sum", order=None).fit(X[:4])
     assert len(record) == 1
@@ -385,7 +385,7 @@ def test_unfitted_members_are_cloned_and_fitted():
     assert_close(hdmr.evaluate(NEW), Trees(MODELS[1]).fit(X).evaluate(NEW))
 
 
-def test_y_is_asked_for_where_it_is_needed():
+def test_y_is_required_where_it_is_needed():
     for hdmr in (Trees(), Trees(MODELS), Trees(MODELS[0], normalise="data"), Trees(clone(MODELS[0]))):
         with pytest.raises(ValueError, match="requires y to be passed"):
             hdmr.fit(X)

@@ -98,7 +98,7 @@ def test_components_are_those_of_the_reference(model, X, basis, order, smooth):
 
 @pytest.mark.parametrize("smooth", [True, False])
 @pytest.mark.parametrize("order", [1, 2, 3])
-def test_nothing_is_lost(order, smooth):
+def test_components_and_residual_sum_to_the_model(order, smooth):
     hdmr = TreeHDMR(MODEL, order=order, smooth=smooth).fit(X)
     for rows in (X, NEW):
         whole = hdmr.intercept_ + hdmr.evaluate(rows).sum(axis=1) + hdmr.residual(rows)
@@ -178,7 +178,7 @@ def test_identities_hold_for_any_model(case, order, smooth, basis):
     assert np.all((np.abs(total - 1) < 1e-9) | (total == 0))
 
 
-def test_the_trap_and_its_cure():
+def test_splines_separate_main_effects_where_tree_columns_do_not():
     rows, values = make_bilinear_gaussian(3000, rho=0.0, random_state=0)
     model = GradientBoostingRegressor(n_estimators=200, max_depth=2, random_state=0).fit(rows, values)
     trapped = TreeHDMR(model, basis="trees").fit(rows).sensitivity_
@@ -254,7 +254,7 @@ def test_missing_values_have_a_column():
         TreeHDMR(MODEL).fit(np.where(np.arange(3) == 1, np.nan, X))
 
 
-def test_no_pair_is_left_out_for_want_of_rows():
+def test_no_pair_is_left_out_for_few_rows():
     data = load_breast_cancer()
     model = GradientBoostingClassifier(n_estimators=50, random_state=0).fit(data.data, data.target)
     hdmr = fit_quietly(model, data.data)
@@ -280,7 +280,7 @@ def test_memory_of_a_fit_does_not_grow_with_rows():
     assert peaks[1] - peaks[0] < 2 * 7 * X.nbytes
 
 
-def test_no_interactions_no_trouble():
+def test_additive_models_have_no_interactions():
     stumps = GradientBoostingRegressor(n_estimators=30, max_depth=1, random_state=0).fit(X, y)
     hdmr = TreeHDMR(stumps, smooth=False).fit(X)
     assert max(map(len, hdmr.subspaces_)) == 1

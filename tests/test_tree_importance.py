@@ -62,7 +62,7 @@ def test_splits_and_samples_are_counts(model):
 
 @pytest.mark.parametrize("kind", ["per_tree", "splits", "samples", "impurity"])
 @pytest.mark.parametrize("model", [FORESTS[0], FORESTS[4], OTHERS[0]], ids=name)
-def test_a_loaded_forest_says_the_same_for_squared_error(model, kind):
+def test_a_loaded_forest_has_the_same_importance_for_squared_error(model, kind):
     assert_close(tree_importance(load_forest(model), kind=kind), tree_importance(model, kind=kind))
 
 

@@ -112,7 +112,7 @@ def test_a_target_in_the_span_of_the_columns_has_no_residual():
 @pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="long double is no longer than double here")
 @pytest.mark.parametrize("make", [nearly_dependent, mixtures])
 @pytest.mark.parametrize("near", [0.5, 1e-8])
-def test_what_only_the_last_rows_show_is_noticed(make, near):
+def test_collinearity_in_the_last_rows_is_noticed(make, near):
     columns = make(20_000, 20, near)
     columns[-3, [4, 13]] = 1e8
     columns[-2, [0, 1]] = 1e8, -1e7

@@ -132,7 +132,7 @@ def test_equal_to_refits_of_trees(smooth, depth, order, n_outputs, blocks_of_one
     assert_close(standard_errors(fit(X, weights), values), expected, 1e-4, reason=DIFFERENCES)
 
 
-def test_a_fit_uses_up_rows():
+def test_standard_errors_account_for_degrees_of_freedom():
     """Noise, fitted with a third as many columns as rows: the standard deviation over samples is met."""
 
     def fit(seed):
@@ -244,7 +244,7 @@ def test_near_a_jackknife_of_blocks_in_splines(smooth):
     assert ratio.min() > 0.6 and ratio.max() < 1.5 and 0.85 < np.median(ratio) < 1.15
 
 
-def test_few_blocks_that_move_much_widen_intervals():
+def test_dominant_blocks_widen_intervals():
     """Satterthwaite: 2 B / (kurtosis - 1) degrees of freedom, but for a correction of order 1/B; at most B - 1."""
     rng, many = np.random.default_rng(0), blocks.Blocks(np.ones(1000), 50)
     even, one = np.resize([1.0, -1.0], 50), np.where(np.arange(50) == 7, 49.0, -1.0)
@@ -267,7 +267,7 @@ def test_half_widths_shrink_with_the_root_of_repeated_rows(blocks_of_one_row):
         )
 
 
-def test_weights_say_how_much_a_row_counts_not_how_often_it_was_seen(blocks_of_one_row):
+def test_weights_are_not_repetitions_unless_they_are_whole(blocks_of_one_row):
     """Rows of zero weight count nothing, equal weights are no weights, and unequal ones are worth fewer rows."""
     X, rng = bits(300), np.random.default_rng(0)
     plain = of_pairs(of_bits).fit(X).sensitivity_
@@ -278,7 +278,7 @@ def test_weights_say_how_much_a_row_counts_not_how_often_it_was_seen(blocks_of_o
     assert (unequal.sensitivity_.S_conf > plain.S_conf).all()
 
 
-def test_what_sums_to_one_does_not_move(blocks_of_one_row):
+def test_sums_of_indices_that_are_one_have_no_error(blocks_of_one_row):
     """S of all components and the residual: a variable alone has no error, two have the same."""
     X = bits(300)
     alone = HDMR(lambda X: 2 * X[:, 0]).fit(X[:, :1]).sensitivity_
@@ -347,7 +347,7 @@ def test_a_variable_that_hardly_varies():
     assert np.isfinite(hdmr.sensitivity_.Sa_conf).all()
 
 
-def test_worked_out_when_asked_for_once_and_pickled(monkeypatch):
+def test_computed_at_first_access_and_pickled(monkeypatch):
     calls = []
     work = Uncertainty._influence
     monkeypatch.setattr(Uncertainty, "_influence", lambda self: calls.append(1) or work(self))
@@ -428,7 +428,7 @@ def test_refusals_name_the_remedy():
         hdmr.component(0).standard_error([[0.0, 1.0]])
 
 
-def test_rows_without_weight_move_no_interval():
+def test_rows_without_weight_change_no_interval():
     X = correlated(300)
     y = smooth_function(X) + np.random.default_rng(1).normal(size=300)
     weights = np.random.default_rng(2).integers(0, 3, size=300)

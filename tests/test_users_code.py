@@ -188,7 +188,7 @@ def test_indices_of_scores_are_not_shares_of_the_variance_of_labels(name):
         hdmr.fit(X, LABELS)
 
 
-def test_what_is_fitted_to_labels_as_numbers_is_compared_with_them():
+def test_regressors_of_labels_are_compared_with_them():
     models = [GradientBoostingClassifier(n_estimators=5, max_depth=d, random_state=0).fit(X, LABELS) for d in (1, 2)]
     assert 0 < TreeHDMR(models).fit(X, LABELS).score(X, LABELS) < 1  # "ridge"
     assert 0 < HDMR().fit(X, LABELS).score(X, LABELS) < 1
@@ -213,7 +213,7 @@ def test_models_without_scores_have_no_output():
     "interactions", [5, "all", True, iter([(0, 1)]), {"a": 1}, [("b",)], ["b"], [0], ("a", "b"), [()], [(0, 1), 2]]
 )
 @pytest.mark.parametrize("kind", ["trees", "product", "function"])
-def test_interactions_that_are_no_list_of_subspaces(kind, interactions):
+def test_invalid_interactions_are_refused(kind, interactions):
     pd = pytest.importorskip("pandas")
     hdmr = HDMR(function, interactions=interactions)
     if kind != "function":
@@ -234,7 +234,7 @@ def test_interactions_beyond_the_order():
 
 
 @pytest.mark.parametrize("estimator", [TreeHDMR, HDMR, KernelHDMR])
-def test_misspelt_parameters_are_answered_with_the_right_ones(estimator):
+def test_errors_suggest_the_right_parameter(estimator):
     with pytest.raises(TypeError, match=r"unexpected keyword argument 'normalize'. Did you mean 'normalise'"):
         estimator(normalize="data")
     with pytest.raises(TypeError, match=r"unexpected keyword argument 'zzz'. Parameters are .*normalise"):

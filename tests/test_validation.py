@@ -98,7 +98,7 @@ def test_unnamed_columns_go_by_position():
     ],
     ids=["columns", "1-D", "3-D", "empty", "sparse", "text", "object", "list", "complex"],
 )
-def test_what_is_refused(rows, error, message):
+def test_invalid_input_is_refused(rows, error, message):
     with pytest.raises(error, match=message):
         checked(rows)
 

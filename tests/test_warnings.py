@@ -114,7 +114,7 @@ def product_of_three(X):
     return X[:, 0] * X[:, 1] * X[:, 2]
 
 
-def test_a_large_residual_says_what_lowers_it():
+def test_the_warning_of_a_large_residual_names_the_remedy():
     X = np.random.default_rng(0).uniform(-1, 1, size=(1000, 3))
     y = product_of_three(X) + X[:, 0]
     with pytest.warns(
@@ -135,7 +135,7 @@ def test_a_large_residual_says_what_lowers_it():
         TreeHDMR(trees, smooth=False, interactions=[(0, 1)]).fit(X)
 
 
-def test_no_word_of_the_noise_of_data():
+def test_the_residual_of_data_does_not_warn():
     """Of y itself the residual is noise, which no option lowers."""
     X = np.random.default_rng(0).normal(size=(300, 2))
     with warnings.catch_warnings():
@@ -144,7 +144,7 @@ def test_no_word_of_the_noise_of_data():
     assert hdmr.residual_ > 0.5
 
 
-def test_order_for_says_when_the_order_of_the_fit_cannot_explain_it():
+def test_order_for_warns_if_no_order_explains_the_fraction():
     indices = fasthdmr.Sensitivity([(0,), (0, 1)], [0.5, 0.2], [0.5, 0.2], 0.3, 1.0, ["a", "b"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
