@@ -7,7 +7,7 @@ from tolerance import assert_close
 
 
 def library(name):
-    """The library, or a skip that says which extra installs it."""
+    """The library. Skips the test if it is missing, and names the extra."""
     return pytest.importorskip(name, reason=f"{name} is not installed: pip install 'fasthdmr[{name}]'")
 
 

@@ -13,7 +13,7 @@ _SECONDS = 60
 
 
 class Page:
-    """One page. `problems` are errors and warnings of its console, `requests` the addresses that it asked for."""
+    """One page. `problems` are errors and warnings of its console, `requests` the addresses that it requested."""
 
     def __init__(self, send_to, receive_from):
         self._out, self._in = send_to, receive_from

@@ -1,4 +1,4 @@
-"""Calls that would take for ever, each ended by Ctrl-C: run by test_interrupts.py in a process of its own."""
+"""Endless calls, each interrupted by Ctrl-C. test_interrupts.py runs this file in a separate process."""
 
 import os
 import signal
@@ -82,7 +82,7 @@ CALLS = {
 
 
 def results():
-    """Return what the same objects give for rows that come to an end."""
+    """Return the results of the same objects for few rows."""
     return [
         triangles(TREES, ROWS, 2),
         triangles(NODES, ROWS, 2),
@@ -93,7 +93,7 @@ def results():
 
 
 def interrupted(call):
-    """Say whether Ctrl-C, some time after a call began, ended it."""
+    """Return whether Ctrl-C, some time after a call began, interrupted it."""
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     try:
@@ -104,7 +104,7 @@ def interrupted(call):
 
 
 def beside_another_thread():
-    """Say whether a call on another thread comes to its right end while the one beside it is ended."""
+    """Return whether a call on another thread is correct while the one on the main thread is interrupted."""
     rows = np.lib.stride_tricks.as_strided(ROWS, (100_000, 4), (0, 8))
     expected, found = triangles(NODES, rows, 1), []
     thread = threading.Thread(target=lambda: found.extend(triangles(NODES, rows, 2) for _ in range(3)))
@@ -115,7 +115,7 @@ def beside_another_thread():
 
 
 def goes_on():
-    """Say whether a signal whose handler raises nothing lets a call go on, and is handled meanwhile."""
+    """Return whether a call goes on after a signal whose handler raises nothing, and the handler ran meanwhile."""
     rows = np.lib.stride_tricks.as_strided(ROWS, (4_000_000, 4), (0, 8))
     handled = []
     signal.signal(signal.SIGALRM, lambda *_: handled.append(_core.rows_done()))

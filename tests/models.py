@@ -69,7 +69,7 @@ def averaged():
             yield f"{classifier.__name__}{kind}", (classifier(**options), y)
 
 
-# Name -> unfitted model and target. "NaN" and "weighted" in a name say how it is fitted.
+# Name -> unfitted model and target. "NaN" and "weighted" in a name describe how it is fitted.
 ZOO = dict(averaged()) | {
     "gbr": (gbr(), Y),
     "gbr weighted": (gbr(), Y),

@@ -33,7 +33,7 @@ def address_space():
 
 
 def outcome(call, room):
-    """Return what a call ends in when so many bytes more can be had."""
+    """Return the outcome of a call that can allocate so many bytes at most."""
     resource.setrlimit(resource.RLIMIT_AS, (address_space() + room, resource.RLIM_INFINITY))
     try:
         return call()

@@ -50,7 +50,7 @@ def fitted_models(draw):
     if cls in CLASSIFIERS:
         n_classes = draw(st.integers(2, 4))
         y = rng.integers(0, n_classes, size=(len(X), n_targets))
-        y[:2] = [[0], [1]]  # gradient boosting wants two classes at least
+        y[:2] = [[0], [1]]  # gradient boosting requires two classes
     else:
         y = rng.normal(size=(len(X), n_targets)) + X[:, :1]
     options = {"max_depth": draw(st.sampled_from([1, 2, 3, None])), "random_state": 0}
@@ -83,7 +83,7 @@ def near(threshold):
 
 
 def hard_rows(model, X, rng, n_rows=60, *, nan=False, inf=False):
-    """Rows of X with most values replaced by points near thresholds, and by NaN or infinities if asked."""
+    """Rows of X with most values replaced by points near thresholds, and by NaN or infinities on request."""
     points = np.concatenate([near(t) for t in rng.permutation(thresholds(model))[:50]])
     if inf:
         points = np.concatenate([points, np.full(max(1, len(points) // 8), np.inf)])

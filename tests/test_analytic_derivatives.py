@@ -45,7 +45,7 @@ def test_derivatives_are_the_limits_of_differences(name):
 
 
 def two_points(model):
-    """All rows of variables that take mu - sigma and mu + sigma: multilinear squares know no more of a law."""
+    """All rows of variables that are mu - sigma or mu + sigma, which give exact means of multilinear squares."""
     ends = (model.mu - model.sigma, model.mu + model.sigma)
     return np.array(list(product(ends, repeat=model.n_features)))
 

@@ -51,7 +51,7 @@ def standard_errors(hdmr, values):
 
 
 def refits(fit, X, values, monkeypatch, n_resamples=12):
-    """The bootstrap by its definition: refits in which a row is there as often as it was drawn."""
+    """The bootstrap by its definition: refits with the drawn multiplicity of each row."""
     monkeypatch.setattr(bootstrap, "N_RESAMPLES", n_resamples)
     rng, found = np.random.default_rng(0), []
     for _ in range(n_resamples):
@@ -125,7 +125,7 @@ def test_equal_to_refits_of_a_kernel_machine(monkeypatch):
 
 
 def test_weights_are_drawn_with_their_rows():
-    """Equal weights are none, rows of weight 0 are not drawn, and a few heavy rows are worth few."""
+    """Equal weights change nothing, rows of weight 0 are not drawn, and few heavy rows have a small effective size."""
     X = correlated(200)
 
     def fit(X, weights):
@@ -172,7 +172,7 @@ def diabetes():
 
 
 def collinear_fits():
-    """Decompositions of diabetes, whose cholesterols nearly are each other's sums, and the least number of indices."""
+    """Decompositions of diabetes, whose cholesterols are nearly collinear, and the least number of indices."""
     X, y, model = diabetes()
     models = [GradientBoostingRegressor(max_depth=d, random_state=0).fit(X, y) for d in (1, 2, 3)]
     scaled = X / X.std(axis=0)
@@ -194,7 +194,7 @@ def collinear_fits():
 @pytest.mark.filterwarnings("ignore::fasthdmr.RankWarning")  # the square of a variable of two values
 @pytest.mark.parametrize("kind", list(collinear_fits()[1]))
 def test_near_the_jackknife(kind):
-    """Blocks and resamples leave 10 % and 5 % to chance, and derivatives leave out what is not linear."""
+    """Blocks and resamples have random errors of 10 % and 5 %, and derivatives neglect non-linear terms."""
     X, fits = collinear_fits()
     y = load_diabetes(return_X_y=True)[1]
     X = X / X.std(axis=0) if kind == "kernel" else X
@@ -290,7 +290,7 @@ def test_few_rows_and_collinear_variables():
 
 
 def test_columns_that_depend_on_each_other():
-    """The fit tells of them; the bootstrap does not again (warnings are errors)."""
+    """The fit warns of them; the bootstrap does not warn again (warnings are errors)."""
     X = bits(60)
     machine = KernelRidge(kernel="poly", degree=2, coef0=1).fit(X, of_bits(X))
     with pytest.warns(RankWarning):

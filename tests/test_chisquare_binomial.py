@@ -108,7 +108,7 @@ def test_many_observations(n):
 
 
 def test_level_is_never_above_the_nominal_one():
-    """Samples have p-values below a level as often as the level says, or less often where the binomial has gaps."""
+    """The probability of p-values below a level is at most the level; it is smaller if the binomial has gaps."""
     n, p = 60, 0.07
     law = stats.binom.pmf(np.arange(n + 1), n, p)
     found = [chisquare.test([m, n - m], [p, 1 - p]) for m in range(n + 1)]

@@ -41,7 +41,7 @@ def test_compound_tail_against_the_exact_poisson(shift):
     jump, pairs = 2 * k / n, int(mean) + shift
     statistic = law.mean + jump * (pairs - 0.5 - mean)
     expected = stats.poisson.sf(pairs - 1, mean)
-    # The lattice spreads jumps; between two atoms that does not matter near the middle.
+    # The lattice spreads jumps over two points, which has no effect near the middle between two atoms.
     assert_close(law.sf(statistic), expected, 0.02, reason="a jump is shared by two points of the lattice")
 
 
@@ -72,7 +72,7 @@ def test_compound_law_against_simulation():
 
 @pytest.mark.parametrize("rare", [1e-6, 1e-12, 1e-30, 1e-110, 1e-200])
 def test_categories_of_negligible_probability_do_not_affect_the_law(rare):
-    """Its 1/p rules all moments: with them the Poisson integral would seem right where counts are large."""
+    """Its 1/p dominates all moments, by which the Poisson integral would be chosen for large counts."""
     p = np.array([rare, *np.full(9, (1 - rare) / 9)])
     _, law = null_laws(1000, inverse_of(p), p)
     assert law.name.startswith("simulation")

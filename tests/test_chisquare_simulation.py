@@ -86,7 +86,7 @@ def test_both_methods_have_one_law():
 
 @pytest.mark.parametrize(("k", "n"), [(2500, 5000), (40, 6000), (10**6, 1000), (1, 7), (2, 1)])
 def test_occupancy_has_the_law_of_single_draws(k, n):
-    """Few and many draws a category; with one category or one draw there is nothing to vary."""
+    """Few and many draws a category; with one category or one draw the statistic is constant."""
     p = np.full(k, 1 / k)
     samples = [
         sampler(np.random.SeedSequence(s), 5_000)[1]
@@ -121,7 +121,7 @@ def test_result_depends_on_the_seed_only(k, n, monkeypatch):
 
 @pytest.mark.parametrize(("k", "n", "exponent"), [(50, 700, 0.5), (5000, 700, 0.5), (300, 9000, 0.0)])
 def test_kernels_may_return_early(k, n, exponent, monkeypatch):
-    """Python hears signals between them only."""
+    """Python handles signals between calls only."""
     p = chisquare.power_law(k, exponent)
     whole = chisquare.simulate(p, n, 30, random_state=5)
     monkeypatch.setattr(simulation, "_CALL_DRAWS", 300)
@@ -225,7 +225,7 @@ def test_rare_categories_of_large_samples_are_drawn(order):
 
 
 def test_a_category_that_is_never_drawn_adds_nothing():
-    for n in (20, 2000):  # one by one, and by binomials
+    for n in (20, 2000):  # single draws, and binomials
         for rare in (1e-200, 1e-310, 5e-324):
             found = chisquare.simulate([0.2, rare, 0.3, 0.5], n, 200, random_state=0)
             assert np.isfinite(found.chi2).all() and np.isfinite(found.hdmr).all()
@@ -240,7 +240,7 @@ def test_occupancy_is_not_for_large_counts():
 
 
 def test_ties_of_large_samples_are_no_wider_than_rounding():
-    """The statistic's rounding does not grow as n does: 8e15 draws once made every value a tie."""
+    """The tolerance for ties does not grow like n, so that not every value of 8e15 draws is a tie."""
     counts = [4 * 10**15 + 10**8, 3 * 10**15, 10**15 - 10**8]
     law, found = (chisquare.test(counts, [0.5, 0.375, 0.125], method=method) for method in ("auto", "simulation"))
     assert law.method == "chi2(k - 1)" and found.method.endswith("runs)")

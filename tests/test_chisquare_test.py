@@ -1,4 +1,4 @@
-"""The test: statistics, every kind of input, what is refused, and the law that each regime gets."""
+"""The test: statistics, all forms of input, invalid input, and the law of each regime."""
 
 import pickle
 import tracemalloc
@@ -112,7 +112,7 @@ def test_far_tails_have_small_relative_errors():
 
 
 def test_a_million_categories_that_did_not_occur():
-    """Nothing of the size of k is made, and dense probabilities give the same."""
+    """No array of size k is made, and dense probabilities give the same."""
     k, n = 10**12, 10**5
     rng = np.random.default_rng(0)
     draws = rng.integers(0, k, n)
@@ -253,7 +253,7 @@ def test_masked_arrays_without_a_mask_are_arrays():
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble, object])
 def test_p_in_every_type_of_numbers(dtype):
-    """What a type holds of thirds sums to 1 but for that type's rounding."""
+    """Thirds sum to 1 up to the rounding of their type."""
     thirds = np.array([1, 1, 1], dtype) / dtype(3) if dtype is not object else np.array([Fraction(1, 3)] * 3)
     assert chisquare.test([300, 300, 400], thirds) == chisquare.test([300, 300, 400], np.full(3, 1 / 3))
     many = np.random.default_rng(0).dirichlet(np.ones(1000)).astype(np.float64 if dtype is object else dtype)

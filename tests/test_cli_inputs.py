@@ -27,7 +27,7 @@ mpl.use("Agg")
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
-    """A model that knows the names of its variables, and one that does not."""
+    """A model with names of its variables, and one without."""
     folder = tmp_path_factory.mktemp("models")
     X, y = rows()
     skops.io.dump(boosting(), folder / "named.skops")
@@ -75,7 +75,7 @@ def encrypted(content):
 
 
 def forged_size(content, name, size):
-    """Let the directory of a zip file say that a member unpacks to so many bytes."""
+    """Change the unpacked size of a member in the directory of a zip file."""
     forged = bytearray(content)
     at = forged.rfind(name.encode()) - 46
     assert forged[at : at + 4] == b"PK\x01\x02"
@@ -84,7 +84,7 @@ def forged_size(content, name, size):
 
 
 def damaged(content, seed):
-    """Overwrite some bytes, more of them where the directory lies."""
+    """Overwrite some bytes, more of them in the directory."""
     rng = np.random.default_rng(seed)
     forged = bytearray(content)
     for at in [*rng.integers(len(forged), size=5), *rng.integers(len(forged) - 3000, len(forged), size=5)]:

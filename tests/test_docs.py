@@ -1,4 +1,4 @@
-"""Every Python block of the documentation runs, after those before it on its page, and prints what the page says."""
+"""The Python blocks of each page of the documentation run in order, and print the output on the page."""
 
 import re
 from pathlib import Path
@@ -21,7 +21,7 @@ PAGES = [
 
 
 def in_words(text: str) -> tuple[list[str], list[float]]:
-    """Return what a text says without its spaces and rulers, numbers apart."""
+    """Return the words of a text without spaces and rulers, and its numbers."""
     words = " ".join(word for word in text.split() if word.strip("-"))
     return NUMBER.sub("#", words).split(), [float(number) for number in NUMBER.findall(words)]
 

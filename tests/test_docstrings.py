@@ -12,7 +12,7 @@ from numpydoc.validate import validate
 import fasthdmr
 
 # Of numpydoc's checks we leave out: further paragraphs, "See Also", names of returns, and descriptions of returns,
-# since a type with its shape often says all.
+# because type and shape are often sufficient.
 NOT_ASKED = {"ES01", "SA01", "RT02", "RT03"}
 # The methods that people call most have examples.
 WITH_EXAMPLES = {

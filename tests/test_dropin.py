@@ -1,4 +1,4 @@
-"""Models and data as users bring them: what fasthdmr says is what the model says."""
+"""Models and data as users have them: forests predict as the models do."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def as_frame(kind, data):
 
 
 def names_seen(rows):
-    """The column names as scikit-learn reads them; 1.6 does not know those of polars 2."""
+    """The column names as scikit-learn reads them; 1.6 does not recognise those of polars 2."""
     names = getattr(DecisionTreeRegressor().fit(rows, np.zeros(len(rows))), "feature_names_in_", None)
     return None if names is None else tuple(names)
 

@@ -193,7 +193,7 @@ def test_waterfall_of_many_terms():
     labels = [label.get_text() for label in axes.get_yticklabels()]
     assert labels[0] == "x0 = 0" and labels[12:] == ["18 weaker components", "residual"]
     assert len(axes.patches) == 14
-    (axes,) = many(13).plot().axes_  # one component is not worth a bar of its own name
+    (axes,) = many(13).plot().axes_  # a single weak component is not summarised
     assert axes.get_yticklabels()[12].get_text() == "x12 = 12"
 
 

@@ -9,9 +9,7 @@ from tolerance import assert_close
 from fasthdmr import HDMR, TreeHDMR
 from fasthdmr._spans.basis import default_size
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::fasthdmr.FastHDMRWarning"
-)  # of residuals, which are not looked at here
+pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.FastHDMRWarning")  # of residuals, which are not tested here
 
 RNG = np.random.default_rng(5)
 X = RNG.uniform(-1, 1, size=(300, 4))
@@ -62,7 +60,7 @@ def test_sizes_do_not_depend_on_the_order():
 @pytest.mark.parametrize("distinct", [300, 30])
 @pytest.mark.parametrize("y", [PRODUCT, STEPS])
 def test_repeated_rows_are_one(distinct, y):
-    """Rows may be there several times with weights of their own; those without weight are not there."""
+    """Repeated rows with different weights count once; rows without weight do not count."""
     rows = np.resize(np.arange(distinct), 300)
     weights = RNG.integers(0, 4, size=300).astype(float)
     repeated = np.repeat(rows, weights.astype(int))
@@ -74,7 +72,7 @@ def test_repeated_rows_are_one(distinct, y):
 
 @pytest.mark.parametrize("distinct", [400, 80])
 def test_repeated_rows_are_one_for_single_variables(distinct):
-    """An oscillating main effect gets more splines by as many rows as tell about it."""
+    """The number of splines of an oscillating main effect depends on the number of distinct rows."""
     rng = np.random.default_rng(0)
     Z = np.resize(rng.uniform(-1, 1, size=(distinct, 2)), (800, 2))
     y, weights = np.sin(8 * Z[:, 0]) + Z[:, 1], rng.integers(0, 4, size=800).astype(float)

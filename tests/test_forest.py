@@ -1,4 +1,4 @@
-"""The forest in C++ behind its Python face: groups, features, inputs of all layouts, copies elsewhere."""
+"""`Forest`: groups, features, inputs of all memory layouts, copies in other processes."""
 
 import copy
 import os

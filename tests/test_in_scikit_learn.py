@@ -52,7 +52,7 @@ def test_in_a_grid_search_in_place_of_the_model():
 
 @pytest.mark.parametrize("frozen", [FrozenEstimator, load_forest])
 def test_fitted_models_stay_fitted_in_a_search(frozen):
-    """scikit-learn's clone unfits what an estimator holds; a FrozenEstimator or a Forest stays as it is."""
+    """scikit-learn's clone resets models inside an estimator, but not a FrozenEstimator or a Forest."""
     model = boosting().fit(X, y)
     search = GridSearchCV(TreeHDMR(frozen(model)), {"order": [1, 2]}, cv=3).fit(X, y)
     assert_close(search.best_estimator_.set_params(order=None).fit(X).predict(X), model.predict(X), 1e-9)

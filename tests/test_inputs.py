@@ -1,4 +1,4 @@
-"""What X, y, columns and weights may hold: numbers. All else is refused wherever it is passed, in the same words."""
+"""X, y, columns and weights must hold numbers. All entry points raise the same error for anything else."""
 
 import datetime
 from decimal import Decimal
@@ -149,7 +149,7 @@ def test_queries_and_masked_values_are_refused(entry):
     pl = pytest.importorskip("polars")
     name, width, call = ROWS[entry]
     lazy = pl.DataFrame({f"x{j}": Y for j in range(width)}).lazy()
-    if entry != "explain":  # which asks for one row
+    if entry != "explain":  # which takes one row
         with pytest.raises(TypeError, match=rf"LazyFrame.*Pass its rows: {name}\.collect\(\)"):
             call(lazy)
     hidden = np.ma.masked_array(np.column_stack([Y] * width))

@@ -65,7 +65,7 @@ def test_an_interrupted_fit_keeps_the_earlier_fit(name, n_jobs):
     with pytest.raises(KeyboardInterrupt):
         hdmr.fit(MANY, VALUES)
     over.set()
-    assert _core.rows_done() - before < 2 * len(MANY)  # a fit looks at all rows twice
+    assert _core.rows_done() - before < 2 * len(MANY)  # a fit makes two passes over the rows
     assert vars(hdmr).keys() == fitted.keys() and all(vars(hdmr)[key] is fitted[key] for key in fitted)
     assert np.array_equal(hdmr.predict(X), predicted)
     assert np.array_equal(hdmr.fit(MANY[:2000], VALUES[:2000]).predict(X), predicted)

@@ -187,7 +187,7 @@ def test_a_gaussian_measure_refuses_weights_and_fourier_kernels():
         KernelHDMR(waves, measure=(MEAN, COV)).fit(X)
 
 
-# --- the trap, and the kernel's own components --------------------------------------------------------------------
+# --- the paper's form, and the components of kernels---------------------------------------------------------------
 
 
 def test_the_papers_components_of_kernels_are_not_orthogonal():

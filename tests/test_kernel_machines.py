@@ -1,4 +1,4 @@
-"""Reading kernel machines: every one that is taken, the steps before it, and what is refused."""
+"""Reading kernel machines: all supported ones, the steps before them, and errors for others."""
 
 import numpy as np
 import pytest
@@ -233,7 +233,7 @@ def test_columns_by_name():
     assert hdmr.component(["d", "b"]).subspace == (1, 3)
 
 
-# --- what is refused ----------------------------------------------------------------------------------------------
+# --- invalid input ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

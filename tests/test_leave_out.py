@@ -1,4 +1,4 @@
-"""Fidelity at rows that were not used: against refits that leave rows out one by one, on the same spans."""
+"""Leave-one-out fidelity, compared with refits without single rows, on the same spans."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def problem(n_rows=60, n=3):
 
 
 def unused_by_refits(hdmr, X, weights=None, each=None):
-    """1 - mean square of what refits without a row miss there over Var f; of repeated rows one is left out."""
+    """1 - mean squared residual of refits at the left-out row over Var f; of repeated rows one is left out."""
     decomposition = hdmr.decomposition_
     dictionary, f = decomposition.dictionary, decomposition.black_box(X)
     columns = dictionary.given.columns[0]

@@ -1,4 +1,4 @@
-"""Files of xgboost, LightGBM, CatBoost and skops: read without these libraries, and refused where they are damaged."""
+"""Files of xgboost, LightGBM, CatBoost and skops: read without these libraries; damaged ones are errors."""
 
 import json
 import subprocess

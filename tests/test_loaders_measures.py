@@ -1,4 +1,4 @@
-"""Models of other libraries in all measures: against enumerations of what their forests say of rows."""
+"""Models of other libraries under all measures, compared with enumerations of their forests' predictions."""
 
 import pickle
 
@@ -86,7 +86,7 @@ def test_product_measure(name, data):
 
 
 def points_of(forest, column):
-    """Some thresholds on a column as they are, and their neighbours: what is missing to the model is no point."""
+    """Some thresholds on a column, and their neighbours, without values that the model treats as missing."""
     _, _, _, _, left, _, feature, threshold, *_ = forest.core.__getstate__()
     points = threshold[(left != -1) & (feature == column)][:10]
     _, _, replaced, variables, cuts = forest.core.comparison

@@ -1,4 +1,4 @@
-"""Estimators around tree models, and what is refused: always with a reason and a remedy."""
+"""Estimators around tree models, and errors for others, which state a reason and a remedy."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Rows with names: frames are taken by name or refused, and components take variables in the order asked for."""
+"""Rows with names: frames are matched by name, and components take variables in the order of the call."""
 
 import pickle
 

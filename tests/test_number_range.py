@@ -95,7 +95,7 @@ REASON = "the output itself is rounded to so much of its deviation"
 
 
 def indices(found):
-    """What is asked of all decompositions: indices, the residual, and their intervals."""
+    """The quantities that are compared: indices, the residual, and their intervals."""
     sensitivity = found.sensitivity_ if hasattr(found, "sensitivity_") else found.sensitivity
     values = [sensitivity.Sa, sensitivity.S, sensitivity.ST, np.atleast_1d(sensitivity.residual)]
     if sensitivity.Sa_conf is not None:

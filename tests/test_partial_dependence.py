@@ -1,4 +1,4 @@
-"""Partial dependence: against scikit-learn's brute force, its definition, and what spec 9 knows of a Gaussian."""
+"""Partial dependence, compared with scikit-learn's brute force, its definition, and closed forms (spec 9)."""
 
 import models
 import numpy as np
@@ -123,7 +123,7 @@ def test_many_features_at_once(features):
 
 
 def test_recursion_is_another_quantity():
-    """O17: correlation .95, y = x0: what scikit-learn does by itself is not the marginal partial dependence."""
+    """Correlation .95, y = x0: scikit-learn's default is not the marginal partial dependence."""
     rng = np.random.default_rng(0)
     X = rng.multivariate_normal([0, 0], [[1, 0.95], [0.95, 1]], size=1000)
     model = GradientBoostingRegressor(max_features=1, random_state=0).fit(X, X[:, 0])
@@ -212,7 +212,7 @@ def test_frames_of_numbers_go_the_fast_way(library):
 
 @pytest.mark.parametrize("model", [GradientBoostingRegressor(random_state=0), LinearRegression()])
 def test_integers_are_not_rounded(model):
-    """O18: scikit-learn refuses them, or rounds the grid."""
+    """scikit-learn raises an error for them, or rounds the grid."""
     X = np.random.default_rng(0).integers(0, 48, size=(200, 2))
     model.fit(X, X[:, 0] * X[:, 1])
     ours = partial_dependence(model, X, 0, grid_resolution=10)
@@ -221,7 +221,7 @@ def test_integers_are_not_rounded(model):
 
 
 def test_missing_values_are_averaged_over_but_not_on_the_grid():
-    """O18, for trees and by brute force."""
+    """For trees and by brute force."""
     X = models.X.copy()
     X[::4, 0] = np.nan
     boosted = HistGradientBoostingRegressor(max_iter=5).fit(X, models.Y)
@@ -237,7 +237,7 @@ def test_missing_values_are_averaged_over_but_not_on_the_grid():
 
 
 def test_missing_values_only_where_the_grid_is():
-    """A model that refuses them never sees them, as with brute force."""
+    """A model without support for them never gets them, as with brute force."""
     X = models.X.copy()
     X[::4, 0] = np.nan
     ours = partial_dependence(fitted("gbr"), X, [0])
@@ -247,7 +247,7 @@ def test_missing_values_only_where_the_grid_is():
 
 
 def test_near_constant_columns_give_a_short_grid():
-    """O18: scikit-learn says that percentiles are too close."""
+    """scikit-learn raises the error that percentiles are too close."""
     X = np.random.default_rng(0).normal(size=(300, 2))
     X[10:, 0] = 0.25
     X[:10, 0] = np.arange(10)
@@ -324,7 +324,7 @@ def test_conditional_of_missing_values():
     assert_close(ours.average[0], means, 0.1, reason="the ridge draws means of few rows towards each other")
 
 
-# --- what is refused -------------------------------------------------------------------------------------------
+# --- invalid input ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

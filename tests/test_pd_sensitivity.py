@@ -25,7 +25,7 @@ def gaussian(rho):
 def test_both_of_the_papers_marginal_rows(rho):
     rows, weights = gaussian(rho)
     V = rho**2 + 2 * rho + 3
-    # The curves are straight lines, which interpolation leaves as they are.
+    # The curves are straight lines, for which interpolation is exact.
     for centred, Sa, Sb in ((True, 2, 2 * rho), (False, 2 * (rho**2 + 1), 2 * rho * (rho + 1))):
         found = pd_sensitivity(function, rows, centred=centred, sample_weight=weights)
         assert_close(found.Sa.sum(), Sa / V)

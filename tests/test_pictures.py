@@ -1,4 +1,4 @@
-"""Pictures against small ones that were looked at: ``python tests/test_pictures.py`` draws these anew.
+"""Pictures, compared with small reference images: ``python tests/test_pictures.py`` draws these again.
 
 What is compared is coarse: blocks of 5 by 5 dots, most of them larger than a letter.
 """

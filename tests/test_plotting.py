@@ -201,7 +201,7 @@ def test_only_the_strongest_bars_are_drawn():
 
 
 def test_strength_is_what_does_not_cancel():
-    """A large structural index whose correlative index takes all of it away is worth a bar."""
+    """A large structural index is drawn even if the correlative index cancels it."""
     Sa, S = np.full(30, 0.01), np.full(30, 0.01)
     Sa[29], S[29] = 0.5, 0.0
     indices = Sensitivity([(i,) for i in range(30)], Sa, S, 0.0, 1.0, [f"x{i}" for i in range(30)])

@@ -30,7 +30,7 @@ def fit(model, rows, y=None, sample_weight=None, **options):
 
 
 def check_against_grid(model, hdmr, X, weights=None):
-    """Everything that hdmr says against the enumeration of the grid."""
+    """Compare all results of hdmr with the enumeration of the grid."""
     grid = ProductMeasure(X, weights)
     outputs = oracle.raw_output(model, grid.rows).reshape(len(grid.rows), -1)
     shape = len(hdmr.subspaces_), outputs.shape[1]  # no components where no tree splits
@@ -185,7 +185,7 @@ def test_ishigami():
         assert abs(S[u] - value) < 0.01, "20,000 rows and a fitted model"
 
 
-# --- the same on any road -------------------------------------------------------------------------------------------
+# --- equivalent ways to the same result--------------------------------------------------------------------------------
 
 
 def test_weights_are_repetitions():

@@ -1,4 +1,4 @@
-"""Progress bars: on stderr, when asked for and when there is time to look at them."""
+"""Progress bars: on stderr, on request, and for long computations only."""
 
 import sys
 

@@ -163,7 +163,7 @@ def test_warnings_of_a_run_are_in_the_page(tmp_path, monkeypatch, capsys):
 
 
 def test_drawing_may_warn(model, monkeypatch):
-    """Warnings are asked for when all is drawn."""
+    """Warnings are collected after drawing."""
     X, _ = data()
     hdmr = fasthdmr.TreeHDMR(model).fit(X)
     lines = []

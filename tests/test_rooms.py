@@ -1,4 +1,4 @@
-"""The rooms of the house: this one is in order, and one that is not is found out."""
+"""The check of dependencies between folders passes here, and finds all kinds of faults."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def house():
 
 @pytest.fixture
 def write(tmp_path):
-    """Return a function that writes a file of a made-up house."""
+    """Return a function that writes a file of a made-up package."""
 
     def write(name, text):
         path = tmp_path / name

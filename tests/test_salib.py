@@ -22,7 +22,7 @@ def problem(n_variables):
 
 
 def quietly(*args, **settings):
-    """Few rows make pairs be left out, and collinear columns: said once each, in tests of their own."""
+    """Few rows cause warnings of left-out pairs and of collinear columns, which have separate tests."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LinAlgWarning)
         warnings.filterwarnings("ignore", message=".*pairs of variables are left out")
@@ -238,7 +238,7 @@ def test_the_table_is_printed(capsys):
     ],
 )
 def test_wrong_arguments_are_refused(settings, message):
-    """By what SALib raises, and by what this library does."""
+    """With the exceptions of SALib and of this library."""
     for kind in (ValueError, RuntimeError, ours.InputError):
         with pytest.raises(kind, match=message):
             ours.analyze(**{"problem": PROBLEM, "X": X, "Y": Y, **settings})

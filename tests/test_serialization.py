@@ -100,7 +100,7 @@ PUBLIC = {
     "DGSM": (lambda: dgsm(SVR().fit(X, Y), X), lambda d: [str(d)]),
     "SALib's result": (lambda: salib.analyze(PROBLEM, X, Y, maxorder=1), named_indices),
 }
-REFUSED = {("DGSM", "skops")}  # keys of a dictionary that JSON does not know
+REFUSED = {("DGSM", "skops")}  # keys of a dictionary that JSON does not support
 
 
 @cache

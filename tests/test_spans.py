@@ -204,7 +204,7 @@ def case(seed, n_rows=400, n=3, order=3):
 
 
 def ridge_regression(f, spans, weights, factor):
-    """Dense, with what is left, its degrees of freedom and the coefficients."""
+    """Dense ridge regression: mean squared residual, degrees of freedom and coefficients."""
     fit, parts = reference.project(f, spans, weights, factor)
     share = weights / weights.sum()
     p = np.concatenate([np.full(s.shape[1], s.shape[1]) for s in spans])
@@ -235,7 +235,7 @@ def test_ridge_regression_through_columns_and_through_rows(factor, weighted):
 
 
 def test_the_penalty_is_found_if_the_criterion_is_infinite_for_small_ones():
-    """The criterion is infinite for a while, then falls and rises; or it rises from the least on."""
+    """The criterion is infinite at first and then has a minimum; or it increases from the smallest factor on."""
     found = joint_fit._minimise(lambda c: np.inf if c < 100 else 1 + np.log(c / 1000) ** 2, 0.5)
     assert 500 <= found <= 2000
     assert joint_fit._minimise(lambda c: c, 0.5) == 0.5

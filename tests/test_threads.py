@@ -249,7 +249,7 @@ def test_a_limit_that_ends_during_a_section_is_not_set_again():
 
 
 class PoolOfEachThread(threading.local):
-    """A library like MKL, where every thread has a limit of its own."""
+    """A library like MKL, with a separate limit for every thread."""
 
     internal_api = "mkl"
     num_threads = 3

@@ -131,7 +131,7 @@ def test_components_are_orthogonal_to_the_spans_below_up_to_the_ridge(smooth):
 
 @pytest.mark.parametrize("smooth", [True, False])
 def test_components_do_not_depend_on_the_order(smooth):
-    """Terms of at most three variables: those of order 2 are the same when triples are asked for."""
+    """Terms of at most three variables: those of order 2 are the same with and without triples."""
     pairs, triples = (TreeHDMR(MODEL, order=order, smooth=smooth).fit(X) for order in (2, 3))
     same = [triples.subspaces_.index(u) for u in pairs.subspaces_]
     assert_close(triples.evaluate(NEW)[:, same], pairs.evaluate(NEW), 1e-9)
@@ -139,7 +139,7 @@ def test_components_do_not_depend_on_the_order(smooth):
 
 @pytest.mark.parametrize(("smooth", "share"), [(True, (0.0, 0.015)), (False, (0.05, 0.09))])
 def test_components_with_steps_are_orthogonal_to_the_spans_only(smooth, share):
-    """As docs/reading-an-hdmr.md says: of f_12, 1 % (chance, of 200 bins) or 7 % is a function of one variable."""
+    """As in docs/reading-an-hdmr.md: 1 % (noise of 200 bins) or 7 % of f_12 is a function of one variable."""
     rows = np.random.default_rng(0).multivariate_normal([0, 0], [[1, 0.7], [0.7, 1]], size=20_000)
     values = rows.sum(axis=1) + rows.prod(axis=1)
     model = GradientBoostingRegressor(max_depth=2, random_state=0).fit(rows[:5000], values[:5000])

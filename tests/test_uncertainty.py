@@ -65,7 +65,7 @@ def standard_errors(hdmr, values):
 
 
 def reference(fit, X, weights, values, *, step=1e-4):
-    """The infinitesimal jackknife by its definition: refits in which one row after the other weighs a little more."""
+    """The infinitesimal jackknife by its definition: refits with the weight of each row increased a little."""
     total = 0.0
     for k in range(len(X)):
         up, down = weights.copy(), weights.copy()
@@ -77,7 +77,7 @@ def reference(fit, X, weights, values, *, step=1e-4):
 
 @pytest.fixture
 def blocks_of_one_row(monkeypatch):
-    """Blocks of one row leave nothing to chance; the ridge stays, and a fit uses up no rows."""
+    """Blocks of one row make the jackknife exact; the ridge is fixed, and there is no correction for leverage."""
     monkeypatch.setattr(span_influence, "MANY_BLOCKS", 1000)
     monkeypatch.setattr(column_influence, "MANY_BLOCKS", 1000)
     monkeypatch.setattr(span_moves, "_MAX_LEVERAGE", 0.0)
@@ -103,7 +103,7 @@ def test_equal_to_refits_for_any_order(order, n_outputs, blocks_of_one_row):
 
 
 def test_equal_to_refits_of_data(blocks_of_one_row):
-    """y itself is decomposed: what the spans do not hold is as uncertain as the rows."""
+    """y itself is decomposed: the residual contributes to the uncertainty."""
     X, rng = bits(120), np.random.default_rng(2)
     y = of_bits(X) + 2 * rng.normal(size=len(X))
     values = np.array([0.0, 1.0])
@@ -119,7 +119,7 @@ def of_bits_and_more(X):
 @pytest.mark.parametrize("smooth", [True, False])
 @pytest.mark.parametrize(("depth", "order", "n_outputs"), [(2, 2, 1), (3, 2, 2), (5, 2, 1), (4, 3, 1)])
 def test_equal_to_refits_of_trees(smooth, depth, order, n_outputs, blocks_of_one_row):
-    """Terms of up to five variables: those of more than the order, of full and of coarse spans, are handed down."""
+    """Terms of up to five variables; those above the order are projected on full or on coarse spans."""
     X = (correlated(100, n=5, seed=3) > 0.3).astype(float)
     y = np.column_stack([of_bits_and_more(X), X[:, 0] * X[:, 4] - X[:, 2]])[:, :n_outputs]
     model = DecisionTreeRegressor(max_depth=depth, random_state=0).fit(X, y)
@@ -133,7 +133,7 @@ def test_equal_to_refits_of_trees(smooth, depth, order, n_outputs, blocks_of_one
 
 
 def test_standard_errors_account_for_degrees_of_freedom():
-    """Noise, fitted with a third as many columns as rows: the standard deviation over samples is met."""
+    """Noise, fitted with a third as many columns as rows: standard errors agree with deviations over samples."""
 
     def fit(seed):
         X = correlated(300, n=4, seed=seed)
@@ -150,7 +150,7 @@ def test_standard_errors_account_for_degrees_of_freedom():
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("weights", [None, np.random.default_rng(7).uniform(0.5, 2, 120)])
 def test_noise_is_divided_by_the_rows_that_are_left(order, weights, monkeypatch):
-    """What is left at a row is too small by the root of one minus its leverage: together N - p of N."""
+    """The standard deviation of a residual is smaller by the root of one minus the leverage: N - p of N in total."""
     X, w = bits(120), np.ones(120) if weights is None else weights
     n_effective = w.sum() ** 2 / (w**2).sum()
     sides = np.stack([1 - X, X], axis=2)
@@ -193,7 +193,7 @@ def test_equal_to_refits_of_a_kernel_machine(blocks_of_one_row):
 @pytest.mark.filterwarnings("ignore::fasthdmr.RankWarning")
 @pytest.mark.parametrize("measure", [1.0, 0.5])
 def test_equal_to_refits_where_columns_depend_on_each_other(measure, blocks_of_one_row):
-    """Of least norm for scaled columns is the solution: it moves with the scales, too."""
+    """The solution has minimum norm for scaled columns, so it depends on the scales."""
     X = correlated(120)
     X = np.column_stack([X, X[:, 0] - measure * X[:, 1], X[:, 2]])
     machine = KernelRidge(kernel="poly", degree=2, coef0=1, gamma=1).fit(X, smooth_function(X) + X[:, 3] * X[:, 4])
@@ -210,7 +210,7 @@ def test_equal_to_refits_where_columns_depend_on_each_other(measure, blocks_of_o
 @pytest.mark.parametrize("order", [1, 2, None])
 @pytest.mark.parametrize("n_outputs", [1, 2])
 def test_equal_to_refits_with_trees_as_spans(order, n_outputs, blocks_of_one_row):
-    """What is left of deeper trees hands down as other components do; outputs have columns of their own."""
+    """Residual terms of deeper trees are projected on lower columns like components; outputs have separate columns."""
     X = correlated(100)
     Y = np.column_stack([smooth_function(X), X[:, 0] * X[:, 2] + X[:, 1]])[:, :n_outputs]
     models = [ExtraTreeRegressor(max_depth=d, random_state=s).fit(X, Y) for s, d in enumerate([1, 1, 2, 2, 3, 3])]
@@ -227,7 +227,7 @@ def test_equal_to_refits_with_trees_as_spans(order, n_outputs, blocks_of_one_row
 
 @pytest.mark.parametrize("smooth", [True, False])
 def test_near_a_jackknife_of_blocks_in_splines(smooth):
-    """Knots move with the rows and pairs have fewer splines than in the fit; blocks leave an error of 1/sqrt(100)."""
+    """Knots depend on the rows and pairs have fewer splines than in the fit; blocks have an error of 1/sqrt(100)."""
     X = correlated(1500)
     model = GradientBoostingRegressor(max_depth=2, random_state=0).fit(X, smooth_function(X))
 
@@ -268,7 +268,7 @@ def test_half_widths_shrink_with_the_root_of_repeated_rows(blocks_of_one_row):
 
 
 def test_weights_are_not_repetitions_unless_they_are_whole(blocks_of_one_row):
-    """Rows of zero weight count nothing, equal weights are no weights, and unequal ones are worth fewer rows."""
+    """Rows of weight 0 have no effect, equal weights equal none, and unequal ones reduce the effective sample size."""
     X, rng = bits(300), np.random.default_rng(0)
     plain = of_pairs(of_bits).fit(X).sensitivity_
     assert_close(of_pairs(of_bits).fit(X, sample_weight=np.full(300, 7.0)).sensitivity_.S_conf, plain.S_conf)
@@ -338,7 +338,7 @@ def test_few_rows_and_collinear_variables():
 
 
 def test_a_variable_that_hardly_varies():
-    """It may be constant in the rows that are kept: nothing else breaks."""
+    """It may be constant in the subsample, which changes nothing else."""
     X = correlated(10_001, n=2)
     X[:, 1] = 0
     X[1, 1] = 1

@@ -1,4 +1,4 @@
-"""Rows as users have them, and what they are told when something is wrong with them."""
+"""Rows in all forms that users have, and the errors for invalid ones."""
 
 import numpy as np
 import pytest

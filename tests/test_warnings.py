@@ -63,7 +63,7 @@ def diabetes():
 @pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")  # of no interest here: 0.15 with smooth
 @pytest.mark.parametrize("smooth", [True, False])
 def test_concurvity_of_diabetes_names_the_cholesterols(smooth):
-    """Total cholesterol s1 is nearly LDL s2 plus HDL s3 plus what s5 stands for."""
+    """Total cholesterol s1 is nearly the sum of LDL s2, HDL s3 and a function of s5."""
     X, y = diabetes()
     model = GradientBoostingRegressor(random_state=0).fit(X, y)
     with pytest.warns(
@@ -136,7 +136,7 @@ def test_the_warning_of_a_large_residual_names_the_remedy():
 
 
 def test_the_residual_of_data_does_not_warn():
-    """Of y itself the residual is noise, which no option lowers."""
+    """If y itself is decomposed, the residual is noise, which no option reduces."""
     X = np.random.default_rng(0).normal(size=(300, 2))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

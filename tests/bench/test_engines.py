@@ -141,7 +141,7 @@ def test_the_table_of_deep_trees(sample, monkeypatch, capsys):
     deep.run(quick=True, repeats=1)
     out = capsys.readouterr().out
     assert "failed" not in out and "WRONG" not in out
-    assert out.count("not measured") == 2  # the rivals
+    assert out.count("not measured") == 2  # the other engines
 
 
 def test_visits_are_counted(sample):

@@ -1,4 +1,4 @@
-"""What the benchmarks take as the truth: closed forms, and the exact HDMR of fitted ensembles."""
+"""Exact references of the benchmarks: closed forms, and the exact HDMR of fitted ensembles."""
 
 import json
 from functools import reduce

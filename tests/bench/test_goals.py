@@ -1,4 +1,4 @@
-"""Goals: what is missed, and that `python -m bench --check` says so."""
+"""Goals, and that `python -m bench --check` prints missed ones and exits with 1."""
 
 import math
 import sys

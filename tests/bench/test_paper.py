@@ -32,7 +32,7 @@ def lines_of(text, start):
     return [line.removeprefix(start).split() for line in text.splitlines() if line.startswith(start)]
 
 
-# --- the rivals of HDMR -------------------------------------------------------------------------------------------
+# --- other diagnostics --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rho", BY_RHO)

@@ -187,7 +187,7 @@ def test_tables_are_aligned():
 
 
 PEERS = [
-    (treehfd, 0.2),  # it projects each tree by itself, and leaves a part out
+    (treehfd, 0.2),  # it projects each tree separately, and omits a part
     (interpret_ebm, 1e-9),
     (shap_interactions, 1e-5),  # single precision
 ]
@@ -262,7 +262,7 @@ def test_the_tables_of_the_spans(sample, monkeypatch, capsys):
     monkeypatch.setattr(spans, "fitted", lambda trees, X, y: trees.set_params(n_estimators=3).fit(X, y))
     spans.run(quick=True, repeats=1)
     out = capsys.readouterr().out
-    # A rival that is not installed says so and stops nothing.
+    # A package that is not installed is reported, and the others run.
     assert out.count("ours, 1 thread") == 2 and "died" not in out
     assert out.count("Error") == out.count("ModuleNotFoundError: No module named")
     assert "spline / trees, fit" in out

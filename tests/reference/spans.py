@@ -35,7 +35,7 @@ RIDGE = 0.5
 
 
 def effective_rows(weights):
-    """Weights that are whole numbers count repetitions; others are worth Kish's number of rows."""
+    """Whole weights are repetition counts; for other weights this is Kish's effective sample size."""
     return weights.sum() if np.all(weights == np.rint(weights)) else weights.sum() ** 2 / (weights**2).sum()
 
 
@@ -58,7 +58,7 @@ def project(target, designs, weights, factor=RIDGE):
 def top_down(subspaces, spans, terms, weights, *, smooth):
     """Return {u: f_u at the rows} for a sum of terms {u: values}, each projected inside its own subspace first.
 
-    A term of a subspace that is kept stays as it is unless components are smooth.
+    Components that are not smooth keep the terms of their own subspaces unprojected.
     """
     pushed = {u: np.zeros(span.shape[1]) for u, span in zip(subspaces, spans, strict=True)}
     of = dict(zip(subspaces, spans, strict=True))

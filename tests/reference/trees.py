@@ -20,7 +20,7 @@ def raw_output(model, X):
 
 
 def kept_classes(probabilities):
-    """Two classes are told by the probability of the second."""
+    """Of two classes, the output is the probability of the second."""
     return probabilities[:, 1:] if probabilities.shape[1] == 2 else probabilities
 
 
