@@ -48,7 +48,7 @@ REPEATS = {"engines": 9, "scaling": 3}  # 5 of the others
 
 
 def main() -> None:
-    sys.stdout.reconfigure(errors="backslashreplace")  # hours of work must not end at a console without some sign
+    sys.stdout.reconfigure(errors="backslashreplace")  # a console that lacks a character must not end hours of work
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     names = ", ".join(PROBLEMS)
     parser.add_argument("problems", nargs="*", metavar="PROBLEM", help=f"of {names}; all if none")

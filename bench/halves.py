@@ -22,7 +22,7 @@ def halves(n_rows: int, n_splits: int) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def instability(one: Components, other: Components, f: np.ndarray) -> float:
-    """Return the mean square of what all components differ by, each centred, over 2 Var f: 1 if nothing is shared."""
+    """Return the mean squared difference of all centred components, over 2 Var f: 1 if they are uncorrelated."""
     nothing = np.zeros_like(f)
     moved = [np.var(one.get(u, nothing) - other.get(u, nothing), axis=0).sum() for u in {*one, *other}]
     return float(sum(moved) / (2 * f.var(axis=0).sum()))

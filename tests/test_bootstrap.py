@@ -20,7 +20,7 @@ from fasthdmr._uncertainty.bootstrap import Bootstrap
 from fasthdmr._uncertainty.uncertainty import NORMAL_95
 from fasthdmr.analytic import GaussianQuadratic
 
-# Low orders and dependent variables are meant.
+# Low orders and dependent variables are chosen on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning", "ignore::fasthdmr.ConcurvityWarning")
 
 NAMES = ("Sa", "Sb", "S", "ST", "R")
@@ -65,7 +65,7 @@ def refits(fit, X, values, monkeypatch, n_resamples=12):
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("n_outputs", [1, 2])
 def test_equal_to_refits_of_functions(order, n_outputs, monkeypatch):
-    monkeypatch.setattr(joint_fit, "_LARGEST_FACTOR", RIDGE)  # the weight of the ridge is taken as given
+    monkeypatch.setattr(joint_fit, "_LARGEST_FACTOR", RIDGE)  # the penalty is fixed
 
     def function(X):
         return of_bits(X) if n_outputs == 1 else 1e200 * np.column_stack([of_bits(X), X[:, 0] + X[:, 1] * X[:, 2]])

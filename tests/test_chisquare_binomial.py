@@ -36,7 +36,7 @@ def test_agrees_with_enumeration(p, n):
         desired = enumerated(count, n, exact)
         assert found.method == found.method_hdmr == "binomial" and found.standard_error is None
         assert_close([found.pvalue, found.pvalue_hdmr], desired, 1e-11)
-        # 1 - p in floats has an error of 1e-16 itself, and so fewer digits where it is small.
+        # 1 - p has a rounding error of 1e-16, so its relative error is larger if it is small.
         found = chisquare.test([count, n - count], [float(exact), 1 - float(exact)])
         assert_close([found.pvalue, found.pvalue_hdmr], desired, 1e-7, reason="1 - 99999999/1e8 has 8 digits")
 

@@ -19,7 +19,7 @@ from tolerance import assert_close
 import fasthdmr
 from fasthdmr._cli.main import main
 
-# Trees are rougher here, and deeper, than the components.
+# Trees have steps, and more variables than components, so residuals are large.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")
 
 mpl.use("Agg")
@@ -315,7 +315,7 @@ def test_missing_packages_name_the_extra(module, folder, capsys, monkeypatch):
 
 def test_demo(folder, capsys):
     status, out, err = run(capsys, "demo")
-    assert status == 0 and err.count("\n") <= 1 and "Concurvity" in err  # serum measures that nearly repeat each other
+    assert status == 0 and err.count("\n") <= 1 and "Concurvity" in err  # serum measures are nearly collinear
     assert "bmi" in out and "of the model's variance" in out and "matter most" in out
     names = ["components.png", "indices.csv", "indices.json", "indices.png", "interactions.png"]
     assert sorted(path.name for path in (folder / "fasthdmr-demo").iterdir()) == names

@@ -85,7 +85,7 @@ def near_copies(mean, near, n_rows):
 
 
 @pytest.mark.parametrize("mean", [1e3, -1e6, 1e9])
-@pytest.mark.parametrize("n_rows", [200, 3000])  # by reflections, and by products
+@pytest.mark.parametrize("n_rows", [200, 3000])  # by Householder QR, and by Cholesky QR
 @pytest.mark.parametrize("weighted", [False, True])
 def test_indices_do_not_depend_on_means(mean, n_rows, weighted):
     columns, centred = near_copies(mean, 0.1, n_rows)

@@ -17,8 +17,8 @@ from fasthdmr import HDMR, KernelHDMR, TreeHDMR
 from fasthdmr.datasets import make_ishigami
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::fasthdmr.ResidualWarning",  # trees are rougher here, and deeper, than the components
-    "ignore::fasthdmr.ConcurvityWarning",  # variables depend on each other on purpose, or by chance of few rows
+    "ignore::fasthdmr.ResidualWarning",  # trees have steps, and more variables than components
+    "ignore::fasthdmr.ConcurvityWarning",  # variables are collinear on purpose, or because there are few rows
 )
 
 TREES = [DecisionTreeRegressor(max_depth=depth, random_state=0) for depth in (1, 2, 3)]
@@ -29,7 +29,7 @@ GRADIENT_BOOSTING = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:.*numerical rank:scipy.linalg.LinAlgWarning")  # checks use a handful of rows
+@pytest.mark.filterwarnings("ignore:.*numerical rank:scipy.linalg.LinAlgWarning")  # checks use few rows
 @pytest.mark.filterwarnings("ignore:The output of the black box is constant")
 @pytest.mark.filterwarnings("ignore:.*pairs of variables are left out")
 @pytest.mark.filterwarnings("ignore:.*should not be used as a sample_weight_column")

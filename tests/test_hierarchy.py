@@ -157,7 +157,7 @@ def test_error_grows_with_the_condition_not_with_its_square(near):
     lower = np.column_stack([np.ones(40), columns[:, :3]])
     f12 = values[:, result.subspaces.index((0, 1))]
     overlap = np.abs(lower.T @ f12) / np.linalg.norm(lower, axis=0) / np.linalg.norm(f12)
-    assert overlap.max() < 1e-15 * max(1, np.abs(result.nu).max())  # whatever the condition
+    assert overlap.max() < 1e-15 * max(1, np.abs(result.nu).max())  # independent of the condition number
     assert_close(result.intercept + values.sum(axis=1), columns @ coef, 1e-9)
 
 
@@ -174,7 +174,7 @@ def test_golden_error_at_a_condition(row):
         relative_error(values, expected[u])
         for u, values in zip(result.subspaces, result.evaluate(columns).T, strict=True)
     )
-    # Errors are random: a factor of 10, where products would be 1e3 (at 1e4) to 1e9 times worse.
+    # Errors are random, hence the factor of 10. Normal equations would be 1e3 (at 1e4) to 1e9 times worse.
     assert error / np.linalg.cond(columns) < 10 * row["topdown_globalR"]["err"] / row["cond"]
 
 

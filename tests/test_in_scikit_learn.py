@@ -16,7 +16,7 @@ from tolerance import assert_close
 from fasthdmr import TreeHDMR as AnyHDMR
 from fasthdmr import load_forest
 
-# Trees are rougher here, and deeper, than the components.
+# Trees have steps, and more variables than components, so residuals are large.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")
 
 TreeHDMR = partial(AnyHDMR, basis="trees")  # whose components sum to the model itself

@@ -12,7 +12,7 @@ from sklearn.kernel_ridge import KernelRidge
 from fasthdmr import HDMR, KernelHDMR, TreeHDMR, analytic, decompose, inspection, kernels, load_forest, salib
 from fasthdmr._support.numbers import as_floats, check_numbers, holds_text
 
-# Trees are rougher here, and deeper, than the components.
+# Trees have steps, and more variables than components, so residuals are large.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")
 
 N = 40

@@ -17,7 +17,7 @@ from fasthdmr._solve import ridge
 from fasthdmr._solve.ridge import ridge_path
 from fasthdmr._support import steps as _steps
 
-LIMIT = 600  # seconds for what would take for ever
+LIMIT = 600  # seconds; without the interrupt the calls would not end
 RNG = np.random.default_rng(0)
 MANY = RNG.normal(size=(400_000, 4))
 VALUES = MANY[:, 0] * MANY[:, 1]
@@ -82,7 +82,9 @@ def test_a_failed_fit_keeps_the_earlier_fit(unfit):
 
 def test_ridge_coefficients_by_qr_are_those_by_svd(monkeypatch):
     columns = RNG.normal(size=(60, 8))
-    columns[:, 7] = columns[:, 0] + columns[:, 1]  # dependent: what has no penalty is of least norm
+    columns[:, 7] = (
+        columns[:, 0] + columns[:, 1]
+    )  # collinear, so that without penalty the minimum-norm solution is needed
     triangle = np.linalg.qr(np.column_stack([np.ones(60), columns, columns[:, 2] ** 2]), mode="r")
     alphas = np.array([0.0, 1e-6, 1.0, 100.0])
     expected = ridge_path(triangle, alphas)

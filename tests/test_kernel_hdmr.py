@@ -23,7 +23,7 @@ from fasthdmr._kernel_machines import columns as kernel_dictionary
 from fasthdmr.analytic import GaussianQuadratic
 from fasthdmr.kernels import AnovaKernel, FourierKernel, PolynomialKernel
 
-# Trees are rougher here, and deeper, than the components.
+# Trees have steps, and more variables than components, so residuals are large.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")
 
 RNG = np.random.default_rng(0)
@@ -90,7 +90,7 @@ def test_shifts_and_scales_change_no_component():
     kernel = PolynomialKernel(3, 1.0, 1.0)
     model = SVR(kernel=kernel).fit(X[:100], Y[:100])
     scaler = StandardScaler().fit(X)
-    scaler.mean_, scaler.scale_ = -shift / scale, 1 / scale  # takes x back from (x - shift) / scale
+    scaler.mean_, scaler.scale_ = -shift / scale, 1 / scale  # inverts (x - shift) / scale
     there = make_pipeline(scaler, model)
     here = KernelHDMR(model).fit(X)
     moved = KernelHDMR(there).fit((X - shift) / scale)
@@ -284,12 +284,12 @@ def test_too_many_columns_are_refused_at_once():
     start = time.perf_counter()
     with pytest.raises(ValueError, match=r"2,872,408,791 feature columns.*fewer variables.*lower degree.*order=2"):
         KernelHDMR(model).fit(rows)
-    assert time.perf_counter() - start < 0.1  # a millisecond, on a machine that does nothing else
+    assert time.perf_counter() - start < 0.1  # a millisecond on an idle machine
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
 def test_results_do_not_depend_on_the_blocks_of_rows(weights, monkeypatch):
-    model = KernelRidge(kernel="poly", degree=2, alpha=0.1).fit(X, Y)  # its points come in blocks too
+    model = KernelRidge(kernel="poly", degree=2, alpha=0.1).fit(X, Y)  # support vectors are processed in blocks too
     once = KernelHDMR(model).fit(X, sample_weight=weights)
     desired = once.evaluate(X)
     monkeypatch.setattr(kernel_dictionary, "_ROWS", 30)

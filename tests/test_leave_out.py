@@ -10,7 +10,7 @@ from fasthdmr._spans.basis import axis_columns
 from fasthdmr._spans.fit import Regression, effective_rows, solve_trees
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::fasthdmr.ResidualWarning",  # trees are deeper than components, so that there is something to miss
+    "ignore::fasthdmr.ResidualWarning",  # trees are deeper than components, so that residuals are not 0
 )
 
 
@@ -106,7 +106,7 @@ def test_functions_at_many_rows_take_the_mean_leverage():
     X, y = problem(2500)
     many = HDMR().fit(X, y)
     few = HDMR(n_splines=many_sizes(many)).fit(X[:2000], y[:2000])
-    # five hundred more rows, and leverages that are all the same: a few hundredths
+    # the half has 500 rows less, and leverages are replaced by their mean: a few hundredths
     assert abs(many.fidelity_unused_ - few.fidelity_unused_) < 0.05
     assert many.fidelity_unused_ < many.score(X, y)
 
@@ -120,7 +120,7 @@ def test_it_is_close_to_the_r_squared_on_the_other_half():
     X, y = problem(600, 4)
     model = RandomForestRegressor(30, random_state=0).fit(X, y)
     hdmr = TreeHDMR(model).fit(X[::2])
-    # by chance of 300 rows
+    # the random error of 300 rows
     assert abs(hdmr.fidelity_unused_ - hdmr.fidelity(X[1::2])) < 0.08
     assert hdmr.fidelity(X[::2]) - hdmr.fidelity_unused_ > 0.02
 

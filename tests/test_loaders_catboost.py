@@ -90,7 +90,7 @@ def test_random_models(data):
         "nan_mode": data.draw(st.sampled_from(["Min", "Max"])),
         "grow_policy": data.draw(st.sampled_from(["SymmetricTree", "Depthwise", "Lossguide"])),
     }
-    rows = rows + 1e-3 * rng.normal(size=rows.shape)  # it refuses columns that are constant, all of them at least
+    rows = rows + 1e-3 * rng.normal(size=rows.shape)  # CatBoost raises an error if all columns are constant
     make = cb.CatBoostClassifier if classes else cb.CatBoostRegressor
     model = make(**QUIET | options).fit(rows, y)
     if data.draw(st.booleans()) and not classes:

@@ -57,7 +57,7 @@ def test_levels_are_known_by_name(name, kind):
     for rows in (frame, turned, codes):
         assert_close(forest.predict(rows), model.predict(frame), rtol=1e-5, reason="xgboost adds up in float32")
         assert np.array_equal(forest.predict(rows), forest.predict(codes))
-    assert list(turned["level"].cat.categories) == LEVELS[kind][::-1]  # as it was
+    assert list(turned["level"].cat.categories) == LEVELS[kind][::-1]  # not changed
     twin = pickle.loads(pickle.dumps(forest))
     assert np.array_equal(twin.predict(turned), forest.predict(codes))
 

@@ -26,7 +26,7 @@ def thresholds(model):
 def check(model, rows):
     forest = load_forest(model)
     predicted = forest.predict(rows).reshape(len(rows), -1)
-    finite = np.where(np.isinf(rows), np.sign(rows) * 1e300, rows)  # it refuses infinities
+    finite = np.where(np.isinf(rows), np.sign(rows) * 1e300, rows)  # scikit-learn raises an error for infinities
     assert_close(predicted, model._raw_predict(finite).reshape(len(rows), -1))
     check_groups(forest, rows, predicted)
     return forest

@@ -60,7 +60,7 @@ every_library = pytest.mark.parametrize("name", [*MODELS, *OF_CATEGORIES])
 def fitted(name, data):
     rows, y, rng = data.draw(tied_rows())
     rows = np.round(rows, 1)[:40, :3]  # so few values that a grid of all of them can be enumerated
-    rows[:, 0] += 1e-3 * np.arange(len(rows))  # CatBoost refuses data that are constant
+    rows[:, 0] += 1e-3 * np.arange(len(rows))  # CatBoost raises an error for constant data
     if name in OF_CATEGORIES:
         rows[:, -1] = np.where(rng.random(len(rows)) < 0.1, np.nan, rng.integers(0, rng.integers(2, 12), len(rows)))
         y[: len(rows)] += np.sin(5 * np.nan_to_num(rows[:, -1]))

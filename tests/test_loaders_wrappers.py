@@ -146,7 +146,7 @@ def test_voting_of_tree_models_is_one_forest(weights):
     model = VotingRegressor(VOTERS, weights=weights).fit(X, Y)
     forest = load_forest(model)
     assert forest.n_trees == 13
-    assert not forest.allow_nan  # the gradient boosting refuses
+    assert not forest.allow_nan  # gradient boosting does not accept missing values
     assert_close(forest.predict(X), model.predict(X))
 
 

@@ -19,7 +19,7 @@ from fasthdmr.inspection import dgsm, pd_sensitivity, tree_importance
 from fasthdmr.kernels import AnovaKernel
 from fasthdmr.loaders.trees import Trees
 
-# Trees are rougher here, and deeper, than the components.
+# Trees have steps, and more variables than components, so residuals are large.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")
 
 N = 400
@@ -61,7 +61,7 @@ def trees(shift, scale, forest=FOREST, sample_weight=None, **parameters):
 
 
 def ridge(shift, scale, **parameters):
-    # The penalty is one of sums of squares, which have a unit: without it, results have none.
+    # The penalty has a unit, since it adds to sums of squares. With penalty 0, results do not depend on units.
     collection = [moved(SHALLOW, shift, scale), moved(BOOSTED, 0.0, scale)]
     return TreeHDMR(collection, combine="ridge", alphas=[0.0], **parameters).fit(X, shift + scale * Y)
 

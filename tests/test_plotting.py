@@ -14,7 +14,7 @@ from fasthdmr._support.subspaces import as_subspace
 from fasthdmr.datasets import make_ishigami
 from fasthdmr.plotting import ComponentDisplay, SensitivityDisplay
 
-# Trees are rougher here, and deeper, than the components.
+# Trees have steps, and more variables than components, so residuals are large.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")
 
 mpl.use("Agg")
@@ -212,7 +212,7 @@ def test_strength_is_what_does_not_cancel():
 def test_total_indices_are_drawn_below_single_variables():
     (axes,) = SensitivityDisplay.from_estimator(fitted()).axes_
     totals = axes.containers[2]
-    assert_close([bar.get_width() for bar in totals], [0.2, 0.45])  # of House age and MedInc
+    assert_close([bar.get_width() for bar in totals], [0.2, 0.45])  # the total indices of House age and MedInc
     assert_close([bar.get_y() + bar.get_height() / 2 for bar in totals], [1.36, 2.36])
 
 

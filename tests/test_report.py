@@ -18,7 +18,7 @@ import fasthdmr
 from fasthdmr._cli.main import main
 from fasthdmr._cli.report import render
 
-# Trees are rougher here, and deeper, than the components.
+# Trees have steps, and more variables than components, so residuals are large.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")
 
 mpl.use("Agg")

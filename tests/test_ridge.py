@@ -10,7 +10,7 @@ from fasthdmr import TreeHDMR, _core, load_forest
 from fasthdmr._solve.ridge import DEFAULT_ALPHAS, cross_validate, fold_numbers, ridge_path
 from fasthdmr.datasets import make_ishigami
 
-# Small models with terms of more variables than the order are meant.
+# Terms of more variables than `order` leave a large residual on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning", "ignore::fasthdmr.ConcurvityWarning")
 
 RNG = np.random.default_rng(0)

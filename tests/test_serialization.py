@@ -18,7 +18,7 @@ from sklearn.svm import SVR
 from fasthdmr import HDMR, KernelHDMR, TreeHDMR, _core, analytic, chisquare, decompose, kernels, load_forest, salib
 from fasthdmr.inspection import dgsm, partial_dependence, pd_sensitivity
 
-# Small models with terms of more variables than the order are meant.
+# Terms of more variables than `order` leave a large residual on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning", "ignore::fasthdmr.ConcurvityWarning")
 
 PROBLEM = {"num_vars": 4, "names": list("abcd"), "bounds": [[-3, 3]] * 4}

@@ -126,7 +126,7 @@ def test_scores_of_many_values_are_interpolated():
     (axis,) = profile.axes(0, [12], 3)
     assert len(axis.scores[0]) == 256
     exact = norm.ppf((np.arange(5000) + 0.5) / 5000)
-    # What a node apart makes of ranks, but for the tails, where scores run away.
+    # The error of one node of the table in ranks, except in the tails, where scores are large.
     inner = np.abs(exact) < 2
     assert np.abs(profile.scored()[0].values - exact)[inner].max() < 0.02
     columns = axis_columns(axis, np.sort(x))
@@ -165,7 +165,7 @@ def test_the_rule_grows_with_rows_and_shrinks_with_order():
     assert default_size(5000, 1, "bins") == 32
 
 
-@pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")  # of 60 rows there is much that nothing explains
+@pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")  # with 60 rows a large part is not explained
 def test_estimators_take_the_kinds_of_the_table():
     X, y = make_ishigami(60, random_state=0)
     for kind in BASES.values():

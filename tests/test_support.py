@@ -11,7 +11,7 @@ from fasthdmr import HDMR, TreeHDMR
 from fasthdmr._spans.basis import closure, make_basis
 from fasthdmr._spans.nearest_cells import Support
 
-# Variables that are nearly the same, and models with terms of three, are meant.
+# Nearly equal variables, and terms of three variables, are chosen on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning", "ignore::fasthdmr.ConcurvityWarning")
 
 

@@ -34,7 +34,7 @@ needs_fork = pytest.mark.skipif("fork" not in multiprocessing.get_all_start_meth
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::scipy.linalg.LinAlgWarning"),
-    pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning"),  # deep trees of a function of two variables
+    pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning"),  # deep trees have terms of many variables
 ]
 
 

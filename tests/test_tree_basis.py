@@ -23,7 +23,7 @@ from tolerance import assert_close, relative_error
 from fasthdmr import TreeHDMR, load_forest
 from fasthdmr.datasets import make_ishigami
 
-# Trees are rougher here, and deeper, than the components.
+# Trees have steps, and more variables than components, so residuals are large.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")
 
 Trees = partial(TreeHDMR, basis="trees")

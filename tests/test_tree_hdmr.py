@@ -27,8 +27,8 @@ from fasthdmr import TreeHDMR, load_forest
 from fasthdmr.datasets import make_bilinear_gaussian, make_ishigami
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::fasthdmr.ResidualWarning",  # trees are rougher here, and deeper, than the components
-    "ignore::fasthdmr.ConcurvityWarning",  # variables depend on each other on purpose, or by chance of few rows
+    "ignore::fasthdmr.ResidualWarning",  # trees have steps, and more variables than components
+    "ignore::fasthdmr.ConcurvityWarning",  # variables are collinear on purpose, or because there are few rows
 )
 
 X, y = make_ishigami(1500, random_state=0)

@@ -20,7 +20,7 @@ from fasthdmr._uncertainty import moves as span_moves
 from fasthdmr._uncertainty.uncertainty import NORMAL_95, Uncertainty
 from fasthdmr.analytic import Ishigami
 
-# Low orders and dependent variables are meant.
+# Low orders and dependent variables are chosen on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning", "ignore::fasthdmr.ConcurvityWarning")
 
 NAMES = ("Sa", "Sb", "S", "ST", "R")
@@ -164,8 +164,8 @@ def test_noise_is_divided_by_the_rows_that_are_left(order, weights, monkeypatch)
     expected = root[:, 0] ** 2 + np.sum(centred.T * np.linalg.solve(G + np.diag(ridge[: len(G)]), centred.T), axis=0)
     noise = np.random.default_rng(8).normal(size=120) * root[:, 0]
     full = np.column_stack([root, centred])
-    y = (noise - full @ np.linalg.lstsq(full, noise)[0]) / root[:, 0]  # no component has any of it
-    monkeypatch.setattr(joint_fit, "_LARGEST_FACTOR", RIDGE)  # it would be large: there is nothing to find
+    y = (noise - full @ np.linalg.lstsq(full, noise)[0]) / root[:, 0]  # orthogonal to all spans
+    monkeypatch.setattr(joint_fit, "_LARGEST_FACTOR", RIDGE)  # it would be large, because y is noise
     values, seen, leverages = np.array([0.0, 1.0]), [], span_moves.leverages
     monkeypatch.setattr(
         span_moves, "leverages", lambda *given: seen.append(leverages(*given)) or 0 * seen[0] + np.mean(seen[0])
@@ -249,7 +249,7 @@ def test_dominant_blocks_widen_intervals():
     rng, many = np.random.default_rng(0), blocks.Blocks(np.ones(1000), 50)
     even, one = np.resize([1.0, -1.0], 50), np.where(np.arange(50) == 7, 49.0, -1.0)
     heavy = rng.standard_t(2, size=50)
-    moves = 1e-100 * np.stack([even, one, heavy, 0 * even], axis=1)  # whatever the scale
+    moves = 1e-100 * np.stack([even, one, heavy, 0 * even], axis=1)  # independent of the scale
     kurtosis = np.mean(heavy**4) / np.mean(heavy**2) ** 2
     freedom = np.array([49.0, 100 / (50 - 2 + 1 / 49 - 47 / 49), 100 / (kurtosis - 47 / 49), 49.0])
     assert 3 < freedom[2] < 49
@@ -282,7 +282,7 @@ def test_sums_of_indices_that_are_one_have_no_error(blocks_of_one_row):
     """S of all components and the residual: a variable alone has no error, two have the same."""
     X = bits(300)
     alone = HDMR(lambda X: 2 * X[:, 0]).fit(X[:, :1]).sensitivity_
-    assert max(alone.Sa_conf[0], alone.S_conf[0], alone.R_conf[0]) < 1e-3  # the ridge's share
+    assert max(alone.Sa_conf[0], alone.S_conf[0], alone.R_conf[0]) < 1e-3  # the effect of the ridge
     two = HDMR(lambda X: X @ [1.0, 2.0], order=1).fit(X[:, :2]).sensitivity_
     assert two.S_conf.min() > 0.01
     assert_close(two.S_conf[0], two.S_conf[1], 1e-2, reason="what the ridge leaves in the residual moves, too")

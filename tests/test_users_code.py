@@ -24,7 +24,7 @@ from tolerance import assert_close
 
 from fasthdmr import HDMR, KernelHDMR, TreeHDMR, inspection, load_forest
 
-# Trees are rougher here, and deeper, than the components.
+# Trees have steps, and more variables than components, so residuals are large.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")
 
 RNG = np.random.default_rng(0)
@@ -273,6 +273,6 @@ def test_trees_of_other_outputs_than_the_model(model, before, after, shapes, bat
 
 def test_stages_of_other_outputs_than_the_model():
     grown = GradientBoostingClassifier(n_estimators=2).fit(X, CLASSES)
-    grown.estimators_ = grown.estimators_[:, :2]  # scikit-learn itself dies of such a warm start
+    grown.estimators_ = grown.estimators_[:, :2]  # scikit-learn itself fails after such a warm start
     with pytest.raises(ValueError, match=r"do not fit together: 2 trees a stage for 3 outputs.*fit it anew"):
         load_forest(grown)

@@ -44,7 +44,7 @@ def test_warnings_are_at_the_line_of_the_caller(call):
     X = np.random.default_rng(0).normal(size=(60, 2))
     with pytest.warns(fasthdmr.ConstantWarning) as record:
         call(X)
-    # scikit-learn's wrapper of fit_transform is no line of the package's either
+    # the warning must not point to scikit-learn's wrapper of fit_transform either
     assert only(record).filename == __file__ or "sklearn" in only(record).filename
 
 
@@ -60,7 +60,7 @@ def diabetes():
     return data.data, data.target
 
 
-@pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")  # of no interest here: 0.15 with smooth
+@pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")  # 0.15 with smooth=True, which is not tested here
 @pytest.mark.parametrize("smooth", [True, False])
 def test_concurvity_of_diabetes_names_the_cholesterols(smooth):
     """Total cholesterol s1 is nearly the sum of LDL s2, HDL s3 and a function of s5."""
