@@ -82,9 +82,7 @@ def test_a_failed_fit_keeps_the_earlier_fit(unfit):
 
 def test_ridge_coefficients_by_qr_are_those_by_svd(monkeypatch):
     columns = RNG.normal(size=(60, 8))
-    columns[:, 7] = (
-        columns[:, 0] + columns[:, 1]
-    )  # collinear, so that without penalty the minimum-norm solution is needed
+    columns[:, 7] = columns[:, 0] + columns[:, 1]  # collinear: minimum-norm solution without penalty
     triangle = np.linalg.qr(np.column_stack([np.ones(60), columns, columns[:, 2] ** 2]), mode="r")
     alphas = np.array([0.0, 1e-6, 1.0, 100.0])
     expected = ridge_path(triangle, alphas)

@@ -119,7 +119,33 @@ class Decomposition:
         return self._component(variables)
 
     def evaluate(self, rows: Any, n_threads: int = 1) -> Floats:
-        """Return the component functions at rows, (N, C) or (N, C, K)."""
+        """Return the component functions at rows.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (N, n)
+            Rows of the variables; for `fasthdmr.decompose`, rows of the columns.
+        n_threads : int
+            Number of threads. Results do not depend on it.
+
+        Returns
+        -------
+        ndarray of shape (N, C) or (N, C, K)
+            Column c is the component of ``subspaces[c]``.
+
+        Raises
+        ------
+        ValueError
+            If `rows` has another number of columns.
+
+        Examples
+        --------
+        >>> import fasthdmr
+        >>> X, y = fasthdmr.datasets.make_ishigami(500, random_state=0)
+        >>> decomposition = fasthdmr.HDMR().fit(X, y).decomposition_
+        >>> decomposition.evaluate(X[:2]).shape
+        (2, 6)
+        """
         values = []
         for k, solution in enumerate(self.solutions):
             kept = np.flatnonzero(is_kept(solution, self.subspaces))
@@ -135,7 +161,33 @@ class Decomposition:
         return values[0] if self.output_names is None else np.stack(values, axis=2)
 
     def predict(self, rows: Any, n_threads: int = 1) -> Floats:
-        """Return f_0 plus the reported components at rows, (N,) or (N, K)."""
+        """Return f_0 plus the reported components at rows.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (N, n)
+            Rows of the variables; for `fasthdmr.decompose`, rows of the columns.
+        n_threads : int
+            Number of threads. Results do not depend on it.
+
+        Returns
+        -------
+        ndarray of shape (N,) or (N, K)
+            The sum, for each output.
+
+        Raises
+        ------
+        ValueError
+            If `rows` has another number of columns.
+
+        Examples
+        --------
+        >>> import fasthdmr
+        >>> X, y = fasthdmr.datasets.make_ishigami(500, random_state=0)
+        >>> decomposition = fasthdmr.HDMR().fit(X, y).decomposition_
+        >>> decomposition.predict(X[:2]).shape
+        (2,)
+        """
         values = self._each_output(rows, lambda s: s.reduced(is_kept(s, self.subspaces)), n_threads)
         for k, solution in enumerate(self.solutions):
             output = values if self.output_names is None else values[:, k]
@@ -144,11 +196,46 @@ class Decomposition:
         return values
 
     def black_box(self, rows: Any, n_threads: int = 1) -> Floats:
-        """Return the black box f at rows, (N,) or (N, K)."""
+        """Return the black box f at rows.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (N, n)
+            Rows of the variables; for `fasthdmr.decompose`, rows of the columns.
+        n_threads : int
+            Number of threads. Results do not depend on it.
+
+        Returns
+        -------
+        ndarray of shape (N,) or (N, K)
+            The output of the black box.
+
+        Raises
+        ------
+        ValueError
+            If `rows` has another number of columns, or if y itself was decomposed.
+        """
         return self._each_output(rows, lambda s: s.black_box, n_threads)
 
     def component_at(self, subspace: Subspace, values: Floats) -> Floats:
-        """Return one component at given values of its variables, (N,) or (N, K)."""
+        """Return one component at given values of its variables.
+
+        Parameters
+        ----------
+        subspace : tuple of int
+            The column indices of the variables, ascending.
+        values : ndarray of shape (N, |u|)
+            One column for each variable.
+
+        Returns
+        -------
+        ndarray of shape (N,) or (N, K)
+
+        Raises
+        ------
+        ValueError
+            If `values` has another number of columns.
+        """
         rows = self.dictionary.embed(subspace, values)
         columns = []
         for k, s in enumerate(self.solutions):
@@ -168,9 +255,20 @@ class Decomposition:
         return self.dictionary.changes(rows, output, solution.weights[:, components], subspaces)
 
     def columns_of(self, variable: int, values: Floats) -> Floats:
-        """Return the columns of the components of one variable, (N, m), at its values (N,).
+        """Return the columns of the components of one variable at its values.
 
         Tree columns are divided by a power of two, so that their squares do not overflow.
+
+        Parameters
+        ----------
+        variable : int
+            Index of the variable.
+        values : ndarray of shape (N,)
+            Values of the variable.
+
+        Returns
+        -------
+        ndarray of shape (N, m)
         """
         u = (variable,)
         components = [
@@ -179,7 +277,18 @@ class Decomposition:
         return self.dictionary.columns_of(self.dictionary.embed(u, values[:, None]), components)
 
     def marginal(self, variable: int) -> tuple[Floats, Floats] | None:
-        """Return the sampled values of a variable and their weights, each (S,), or None without a sample."""
+        """Return the sampled values of a variable and their weights.
+
+        Parameters
+        ----------
+        variable : int
+            Index of the variable.
+
+        Returns
+        -------
+        tuple of ndarray of shape (S,), or None
+            Values and weights; None without a sample.
+        """
         return None if self.sample is None else (self.sample.rows[:, variable], self.sample.weights)
 
     def _component(self, variables: Sequence[int]) -> Component:
