@@ -23,7 +23,7 @@ html_copy_source = False
 
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
-autodoc_typehints = "none"  # the docstrings say it
+autodoc_typehints = "none"  # the docstrings have the types
 numpydoc_show_class_members = False  # autodoc lists them
 default_role = "code"  # `name` in a docstring
 # |u| in a docstring is the order of a subspace, no substitution of reStructuredText.
@@ -34,7 +34,7 @@ rst_epilog = r"""
 
 
 def leave_out_foreign(app: Any, what: str, name: str, member: object, skip: bool, options: Any) -> bool | None:
-    """Leave out what is inherited from scikit-learn: its documentation describes that."""
+    """Omit members inherited from scikit-learn, which documents them."""
     return True if str(getattr(member, "__module__", "")).startswith("sklearn.") else None
 
 
@@ -44,10 +44,10 @@ def draw_rooms(app: Any) -> None:
     import rooms
     import rooms_picture
 
-    houses = [rooms.core(ROOT / "csrc" / "core"), rooms.python(Path(fasthdmr.__file__).parent)]
+    codebases = [rooms.core(ROOT / "csrc" / "core"), rooms.python(Path(fasthdmr.__file__).parent)]
     picture = ROOT / "docs" / "generated" / "rooms.svg"
     picture.parent.mkdir(exist_ok=True)
-    rooms_picture.draw(houses, picture)
+    rooms_picture.draw(codebases, picture)
 
 
 def setup(app: Any) -> None:

@@ -1,7 +1,7 @@
 """Draw the picture of correlated-inputs.md, ``docs/correlated-inputs.png``: ``python docs/make_correlated_picture.py``.
 
-Above, what x1 and x2 explain of 1 + x1 + x2 + x1 x2 at every correlation; below, what x1 does, by HDMR and by partial
-dependence. All lines but the boosted ones are closed forms (paper, figures "corr", "corrpd" and "depend").
+Above, the indices of x1 and x2 for 1 + x1 + x2 + x1 x2 at every correlation; below, the effect of x1, by HDMR and by
+partial dependence. All lines but the boosted ones are closed forms (paper, figures "corr", "corrpd" and "depend").
 """
 
 from typing import Any
@@ -49,12 +49,12 @@ def of_order_1() -> dict[str, np.ndarray]:
 
 
 def curves(rho: float) -> dict[str, np.ndarray]:
-    """Return what x1 does, each curve with mean 0."""
+    """Return the effects of x1, curves of mean 0."""
     return {HDMR: polynomial(rho).component(0)(GRID), MARGINAL: GRID, CONDITIONAL: GRID + rho * (GRID**2 + GRID - 1)}
 
 
 def boosted(rho: float, seed: int) -> np.ndarray:
-    """Return the marginal partial dependence of boosted trees of depth 4 on x1, its mean over the rows taken off."""
+    """Return the centred marginal partial dependence of boosted trees of depth 4 on x1."""
     f = polynomial(rho)
     X = f.sample(1000, random_state=seed)
     model = GradientBoostingRegressor(n_estimators=500, max_depth=4, random_state=seed).fit(X, f(X))
@@ -78,7 +78,7 @@ def draw_indices(axes: Any) -> None:
 
 
 def draw_curves(axes: Any) -> None:
-    """Draw what x1 does at three correlations."""
+    """Draw the effect of x1 at three correlations."""
     for ax, rho in zip(axes, SHOWN, strict=True):
         for name, line in curves(rho).items():
             ax.plot(GRID, line, label=name, **STYLES[name])

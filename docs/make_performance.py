@@ -1,7 +1,7 @@
 """Write performance.md from a run of the benchmarks: ``python docs/make_performance.py [PROBLEM...] [OPTION...]``.
 
 Arguments go to ``python -m bench`` (``--quick``, ``--repeats 9``); without problems those of ``PROBLEMS`` are run.
-Needs the extra ``bench``, and a machine that does nothing else.
+Needs the extra ``bench``, and an otherwise idle machine.
 """
 
 import os
@@ -43,7 +43,7 @@ load that was on it: run it on yours.
 
 
 def section(problem: str, options: list[str]) -> str:
-    """Return the section of a problem: what it asks, how to run it, and what it printed."""
+    """Return the section of a problem: its description, its command, and its output."""
     print(f"{problem} …", file=sys.stderr, flush=True)
     command = [sys.executable, "-m", "bench", problem, *options]
     environment = os.environ | {"PYTHONIOENCODING": "utf-8"}

@@ -13,7 +13,7 @@ from fasthdmr.plotting import ComponentDisplay, SensitivityDisplay
 
 
 def main() -> None:
-    """Fit boosted trees of depth 1, 2 and 3, as in the paper, and draw what they found."""
+    """Fit boosted trees of depth 1, 2 and 3, as in the paper, and draw their HDMR."""
     housing = fasthdmr.datasets.fetch_california_housing()
     X = pd.DataFrame(housing.data, columns=housing.feature_names)
     ensembles = [GradientBoostingRegressor(n_estimators=300, max_depth=d, random_state=0) for d in (1, 2, 3)]

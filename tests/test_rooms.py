@@ -10,7 +10,7 @@ import fasthdmr
 CSRC = Path(__file__).parents[1] / "csrc"
 
 
-def house():
+def codebase():
     return [rooms.core(CSRC / "core"), rooms.python(Path(fasthdmr.__file__).parent)]
 
 
@@ -28,12 +28,12 @@ def write(tmp_path):
 
 
 def faults(tmp_path):
-    houses = [rooms.core(tmp_path / "csrc" / "core"), rooms.python(tmp_path / "src" / "fasthdmr")]
-    return rooms.faults(houses, tmp_path / "csrc")
+    codebases = [rooms.core(tmp_path / "csrc" / "core"), rooms.python(tmp_path / "src" / "fasthdmr")]
+    return rooms.faults(codebases, tmp_path / "csrc")
 
 
 def test_the_rooms_have_no_faults():
-    core, python = house()
+    core, python = codebase()
     assert rooms.faults([core, python], CSRC) == []
     assert {"kernels", "spans"} <= core.rooms.keys() and {"_support", "plotting"} <= python.rooms.keys()
     assert "support" in core.rooms["spans"] and "_results" in python.rooms["_estimators"]
@@ -110,7 +110,7 @@ def test_a_source_is_one_unit_with_its_header(write, tmp_path):
 
 def test_figures_and_levels():
     units = {"a/x": set(), "a/y": {"a/x"}, "b/z": {"a/y", "a/x"}}
-    made_up = rooms.House("it", units, {unit: unit[0] for unit in units}, ("a", "b"))
+    made_up = rooms.Codebase("it", units, {unit: unit[0] for unit in units}, ("a", "b"))
     assert rooms.figures(made_up).splitlines() == [
         "it: 3 units on 3 levels, 3 dependencies",
         "it: 2 rooms on 2 levels, 1 dependencies",
@@ -126,7 +126,7 @@ def test_the_picture(tmp_path):
     assert rooms_picture.needed_directly(graph) == {"a": set(), "b": {"a"}, "c": {"b"}}
     paths = [tmp_path / name for name in ("one.svg", "two.svg")]
     for path in paths:
-        rooms_picture.draw(house(), path)
+        rooms_picture.draw(codebase(), path)
     text = paths[0].read_text()
     assert text == paths[1].read_text()
     assert all(f">{room}</text>" in text for room in ("product_measure", "_estimators"))

@@ -1,6 +1,6 @@
 """Check a commit message: ``python tools/commit_message.py FILE``; pre-commit calls it for every commit.
 
-A subject of at most 72 characters, an empty line, then why. Git's own merges, reverts and fix-ups are left alone.
+A subject of at most 72 characters, an empty line, then why. Git's own merges, reverts and fix-ups are not checked.
 """
 
 import sys
@@ -11,7 +11,7 @@ BY_GIT = ("Merge ", "Revert ", "fixup! ", "squash! ", "amend! ")
 
 
 def fault(message: str) -> str:
-    """Return what is wrong with a message; nothing if all is well."""
+    """Return the fault of a message, "" if there is none."""
     kept = message.partition("# ------------------------ >8")[0]
     subject, *body = [line.rstrip() for line in kept.strip().splitlines() if not line.startswith("#")] or [""]
     if subject.startswith(BY_GIT):
@@ -26,7 +26,7 @@ def fault(message: str) -> str:
 
 
 def main(path: str) -> int:
-    """Print what is wrong and return 1, or 0."""
+    """Print the fault and return 1; return 0 if there is none."""
     found = fault(Path(path).read_text(encoding="utf-8"))
     if found:
         print(found, file=sys.stderr)

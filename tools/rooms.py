@@ -1,9 +1,9 @@
-"""The rooms of the house and who depends on whom: ``python tools/rooms.py [--check] [--draw FILE.svg]``.
+"""Dependencies between rooms (folders): ``python tools/rooms.py [--check] [--draw FILE.svg]``.
 
 Reads the includes of csrc/core and the imports of src/fasthdmr, those inside functions and those for annotations too.
 A unit is a header with its source, or a Python module; a room is a folder of csrc/core, or what lies in src/fasthdmr.
-Dependencies point down: to rooms that stand earlier in the order below. ``--check`` fails where one does not, where
-units depend on each other in a circle, and where an include breaks a rule. It needs nothing but Python.
+A room may depend only on rooms before it in the order below. ``--check`` fails if one depends on a later room, if
+units depend on each other in a circle, or if an include breaks a rule. It needs only the standard library.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ Graph = dict[str, set[str]]
 
 
 @dataclass(frozen=True)
-class House:
-    """Units with what they depend on, the rooms that they are in, and the order of the rooms from the ground up."""
+class Codebase:
+    """Units with their dependencies, their rooms, and the order of the rooms, lowest first."""
 
     name: str
     units: Graph
@@ -81,13 +81,13 @@ class House:
             found.setdefault(room, set()).update({self.room[other] for other in needed} - {room})
         return found
 
-    def strangers(self) -> list[str]:
-        """Return rooms that have no place in the order."""
+    def unlisted(self) -> list[str]:
+        """Return rooms that are missing in the order."""
         return sorted(set(self.room.values()) - set(self.order))
 
     def upward(self) -> list[str]:
-        """Return the dependencies of units on rooms that stand later in the order."""
-        rank = {room: k for k, room in enumerate([*self.order, *self.strangers()])}
+        """Return the dependencies of units on rooms that are later in the order."""
+        rank = {room: k for k, room in enumerate([*self.order, *self.unlisted()])}
         return [
             f"{unit} -> {other}"
             for unit, needed in sorted(self.units.items())
@@ -106,7 +106,7 @@ def sources(folder: Path) -> Iterator[Path]:
     return (path for path in sorted(folder.rglob("*")) if path.suffix in SOURCES)
 
 
-def core(folder: Path) -> House:
+def core(folder: Path) -> Codebase:
     """Read csrc/core; a source that does not include the header of its name is a unit of its own."""
     units: Graph = {}
     for path in sources(folder):
@@ -115,7 +115,7 @@ def core(folder: Path) -> House:
         is_own = path.with_suffix(".hpp").exists() and name.with_suffix(".hpp").as_posix() not in headers
         unit = (name if path.suffix == ".cpp" and is_own else name.with_suffix("")).as_posix()
         units.setdefault(unit, set()).update({header.rpartition(".")[0] for header in headers} - {unit})
-    return House("csrc/core", units, {unit: unit.partition("/")[0] for unit in units}, CORE_ROOMS)
+    return Codebase("csrc/core", units, {unit: unit.partition("/")[0] for unit in units}, CORE_ROOMS)
 
 
 def imported(tree: ast.AST, module: str, is_package: bool) -> Iterator[str]:
@@ -130,7 +130,7 @@ def imported(tree: ast.AST, module: str, is_package: bool) -> Iterator[str]:
             yield from (f"{prefix}.{alias.name}" for alias in node.names)
 
 
-def python(folder: Path) -> House:
+def python(folder: Path) -> Codebase:
     """Read a package; its own ``__init__`` is a room, and so is every other file and folder directly in it."""
     package = folder.name
     paths = {
@@ -147,7 +147,7 @@ def python(folder: Path) -> House:
             while name and name not in paths:
                 name = name.rpartition(".")[0]
             units[module] |= {name} - {"", module}
-    return House(f"src/{package}", units, {unit: [*unit.split("."), unit][1] for unit in units}, PYTHON_ROOMS)
+    return Codebase(f"src/{package}", units, {unit: [*unit.split("."), unit][1] for unit in units}, PYTHON_ROOMS)
 
 
 def circle(graph: Graph) -> list[str]:
@@ -168,7 +168,7 @@ def levels(graph: Graph) -> dict[str, int]:
 
 
 def broken_rules(csrc: Path) -> Iterator[str]:
-    """Yield includes that climb, that are not there, and that bring Python into the core."""
+    """Yield includes that are relative, that do not exist, and that bring Python into the core."""
     for path in sources(csrc):
         where = path.relative_to(csrc.parent).as_posix()
         part = path.relative_to(csrc).parts[0]
@@ -181,41 +181,41 @@ def broken_rules(csrc: Path) -> Iterator[str]:
                 yield f"{where}: only the bindings know Python: {name}"
 
 
-def faults(houses: Iterable[House], csrc: Path) -> list[str]:
-    """Return everything that is not as it should be, a line each."""
+def faults(codebases: Iterable[Codebase], csrc: Path) -> list[str]:
+    """Return all faults, one line each."""
     found = list(broken_rules(csrc))
-    for house in houses:
-        found += [f"{house.name}: no place in the order of tools/rooms.py: {room}" for room in house.strangers()]
-        found += [f"{house.name}: upward: {arrow}" for arrow in house.upward()]
-        if units := circle(house.units):
-            found.append(f"{house.name}: a circle: {' -> '.join(units)}")
+    for codebase in codebases:
+        found += [f"{codebase.name}: no place in the order of tools/rooms.py: {room}" for room in codebase.unlisted()]
+        found += [f"{codebase.name}: upward: {arrow}" for arrow in codebase.upward()]
+        if units := circle(codebase.units):
+            found.append(f"{codebase.name}: a circle: {' -> '.join(units)}")
     return found
 
 
-def figures(house: House) -> str:
-    """Return the size of a house in words."""
+def figures(codebase: Codebase) -> str:
+    """Return the numbers of units, levels and dependencies in words."""
     lines = []
-    for what, graph in (("units", house.units), ("rooms", house.rooms)):
+    for what, graph in (("units", codebase.units), ("rooms", codebase.rooms)):
         n_levels = "no" if circle(graph) else 1 + max(levels(graph).values())
         n_arrows = sum(map(len, graph.values()))
-        lines.append(f"{house.name}: {len(graph)} {what} on {n_levels} levels, {n_arrows} dependencies")
-    n_circles = "1 circle or more" if circle(house.units) else "no circle"
-    return "\n".join([*lines, f"{house.name}: {len(house.upward())} upward, {n_circles} of units"])
+        lines.append(f"{codebase.name}: {len(graph)} {what} on {n_levels} levels, {n_arrows} dependencies")
+    n_circles = "1 circle or more" if circle(codebase.units) else "no circle"
+    return "\n".join([*lines, f"{codebase.name}: {len(codebase.upward())} upward, {n_circles} of units"])
 
 
 def main(arguments: list[str]) -> int:
-    """Print the figures and the faults; return 1 if there are faults and they are asked for."""
+    """Print the figures and the faults; with ``--check``, return 1 if there are faults."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="only what is wrong; exit with 1 if anything is")
+    parser.add_argument("--check", action="store_true", help="print only faults; exit with 1 if there are any")
     parser.add_argument("--draw", type=Path, metavar="FILE.svg", help="draw the rooms; needs matplotlib")
     options = parser.parse_args(arguments)
-    houses = [core(ROOT / "csrc" / "core"), python(ROOT / "src" / "fasthdmr")]
-    wrong = faults(houses, ROOT / "csrc")
-    print("\n".join(wrong or ["rooms: no fault"] if options.check else [*wrong, *map(figures, houses)]))
+    codebases = [core(ROOT / "csrc" / "core"), python(ROOT / "src" / "fasthdmr")]
+    wrong = faults(codebases, ROOT / "csrc")
+    print("\n".join(wrong or ["rooms: no fault"] if options.check else [*wrong, *map(figures, codebases)]))
     if options.draw:
         from rooms_picture import draw
 
-        draw(houses, options.draw)
+        draw(codebases, options.draw)
     return int(options.check and bool(wrong))
 
 

@@ -1,4 +1,4 @@
-"""Draws the rooms of `rooms.py`: boxes on levels, and arrows down to what they need."""
+"""Draws the rooms of `rooms.py`: boxes on levels, and arrows to their dependencies below."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
-from rooms import Graph, House, levels
+from rooms import Codebase, Graph, levels
 
 SWEEPS = 24
 ARROW, BOX, INK = "#0072B2", "#f3f1ea", "#333333"
@@ -20,7 +20,7 @@ Place = tuple[str, int]  # a room, or where a long arrow from it passes a level:
 
 
 def needed_directly(graph: Graph) -> Graph:
-    """Return the arrows that no chain of others implies (the transitive reduction)."""
+    """Return the transitive reduction of the graph: the arrows that no chain of others implies."""
     below: dict[str, set[str]] = {}
     for room in sorted(levels(graph), key=levels(graph).__getitem__):
         below[room] = graph[room].union(*(below[other] for other in graph[room]))
@@ -28,7 +28,7 @@ def needed_directly(graph: Graph) -> Graph:
 
 
 def chains(arrows: Graph, level: dict[str, int]) -> list[list[Place]]:
-    """Return each arrow as the places that it passes, one a level."""
+    """Return each arrow as the places that it passes, one per level."""
     return [
         [
             (room, level[room]),
@@ -41,7 +41,7 @@ def chains(arrows: Graph, level: dict[str, int]) -> list[list[Place]]:
 
 
 def positions(routes: list[list[Place]], level: dict[str, int]) -> dict[Place, float]:
-    """Return where each place lies across: by turns next to the mean of its neighbours above and below, in order."""
+    """Return the horizontal position of each place: alternately near the mean of its neighbours above and below."""
     rows: list[list[Place]] = [[] for _ in range(1 + max(level.values()))]
     for place in dict.fromkeys([*level.items(), *(place for route in routes for place in route)]):
         rows[place[1]].append(place)
@@ -60,9 +60,9 @@ def positions(routes: list[list[Place]], level: dict[str, int]) -> dict[Place, f
     return x
 
 
-def draw_house(ax: Any, house: House) -> None:
-    """Draw the rooms of one house."""
-    level, arrows = levels(house.rooms), needed_directly(house.rooms)
+def draw_codebase(ax: Any, codebase: Codebase) -> None:
+    """Draw the rooms of one codebase."""
+    level, arrows = levels(codebase.rooms), needed_directly(codebase.rooms)
     routes = chains(arrows, level)
     x = positions(routes, level)
     for route in routes:
@@ -76,17 +76,17 @@ def draw_house(ax: Any, house: House) -> None:
     for room, k in level.items():
         ax.text(x[room, k], k, room, ha="center", va="center", color=INK, bbox=box, zorder=2)
     across = [x[place] for place in x]
-    ax.set(title=house.name, xlim=(min(across) - 0.8, max(across) + 0.8), ylim=(-0.5, max(level.values()) + 0.5))
+    ax.set(title=codebase.name, xlim=(min(across) - 0.8, max(across) + 0.8), ylim=(-0.5, max(level.values()) + 0.5))
     ax.set_axis_off()
 
 
-def draw(houses: Iterable[House], path: FilePath) -> None:
-    """Draw all houses side by side; the same house gives the same file."""
-    houses = list(houses)
+def draw(codebases: Iterable[Codebase], path: FilePath) -> None:
+    """Draw all codebases side by side; the same codebase gives the same file."""
+    codebases = list(codebases)
     with mpl.rc_context({"svg.hashsalt": "rooms", "svg.fonttype": "none", "font.size": 8}):
         figure = Figure(figsize=(11, 6.5), layout="constrained")
-        axes = figure.subplots(1, len(houses), width_ratios=[1, 1.7], squeeze=False)[0]
-        for ax, house in zip(axes, houses, strict=True):
-            draw_house(ax, house)
+        axes = figure.subplots(1, len(codebases), width_ratios=[1, 1.7], squeeze=False)[0]
+        for ax, codebase in zip(axes, codebases, strict=True):
+            draw_codebase(ax, codebase)
         metadata = {"Date": None} if path.suffix == ".svg" else None
         figure.savefig(path, metadata=metadata)

@@ -136,7 +136,7 @@ class Decomposition:
         Raises
         ------
         ValueError
-            If `rows` has another number of columns.
+            If `rows` has too few columns.
 
         Examples
         --------
@@ -178,7 +178,7 @@ class Decomposition:
         Raises
         ------
         ValueError
-            If `rows` has another number of columns.
+            If `rows` has too few columns.
 
         Examples
         --------
@@ -213,7 +213,7 @@ class Decomposition:
         Raises
         ------
         ValueError
-            If `rows` has another number of columns, or if y itself was decomposed.
+            If `rows` has too few columns, or if y itself was decomposed.
         """
         return self._each_output(rows, lambda s: s.black_box, n_threads)
 
