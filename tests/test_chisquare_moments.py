@@ -131,7 +131,7 @@ def test_the_sum_of_inverses_determines_a_power_law():
     ("p", "message"),
     [
         ([0.5, 0.6], "sum to 1"),
-        ([5, 5], "Expected counts"),
+        ([5, 5], "Divide expected counts"),
         ([0.5, np.nan], "NaN"),
         ([1.5, -0.5], "negative"),
         ([], "empty"),

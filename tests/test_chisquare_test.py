@@ -193,11 +193,11 @@ def test_a_callable_without_a_near_law_warns():
         ([1, np.inf], [0.5, 0.5], {}, "infinite"),
         ([0.5, 0.5], [0.5, 0.5], {}, "frequencies"),
         (["a", "b"], [0.5, 0.5], {}, "whole numbers"),
-        ([0, 0], [0.5, 0.5], {}, "no observations"),
+        ([0, 0], [0.5, 0.5], {}, "at least one observation"),
         (5, [0.5, 0.5], {}, "one-dimensional"),
         ([], [], {}, "not empty"),
         ([[1, 2]], [0.5, 0.5], {}, "one-dimensional"),
-        ([5, 5], [5, 5], {}, "Expected counts"),
+        ([5, 5], [5, 5], {}, "Divide expected counts"),
         ([5, 5], [0.5, np.nan], {}, "NaN"),
         ([0, 2], [0.5, 0.5], {"samples": True}, "Category 2 occurred"),
         (["a", None], {"a": 1.0}, {"samples": True}, "missing"),
@@ -242,7 +242,7 @@ def test_dense_counts_do_not_fit_a_callable():
 
 
 def test_counts_are_not_draws():
-    with pytest.raises(TypeError, match="Are they counts"):
+    with pytest.raises(TypeError, match="draws themselves, got a mapping"):
         chisquare.test({"a": 5, "b": 2}, {"a": 0.5, "b": 0.5}, samples=True)
 
 

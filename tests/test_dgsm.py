@@ -64,9 +64,9 @@ def test_data_frames_and_names():
 
 
 def test_invalid_input_is_refused():
-    with pytest.raises(ValueError, match="X is needed"):
+    with pytest.raises(ValueError, match="X is None, but only"):
         dgsm(lambda X: X[:, 0])
-    with pytest.raises(ValueError, match="weights need rows X"):
+    with pytest.raises(ValueError, match="weights were passed, but X is None"):
         dgsm(Ishigami(), weights={0: lambda x: x[:, 0]})
     with pytest.raises(ValueError, match="step == 0, must be > 0"):
         dgsm(lambda X: X[:, 0], np.ones((3, 1)), step=0)

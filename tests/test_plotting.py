@@ -127,7 +127,7 @@ def test_order_three_is_refused():
 
 
 def test_nothing_to_draw_is_refused():
-    with pytest.raises(ValueError, match="name at least one"):
+    with pytest.raises(ValueError, match="at least one subspace"):
         ComponentDisplay.from_estimator(fitted(), [])
 
 

@@ -41,7 +41,7 @@ def make_ishigami(
     a, b : float
         Coefficients of the function.
     random_state : int, RandomState or None, default=None
-        What determines the random numbers.
+        Seed or generator of the random numbers.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def make_bilinear_gaussian(
     rho : float in [-1, 1], default=0.5
         The correlation of the inputs.
     random_state : int, RandomState or None, default=None
-        What determines the random numbers.
+        Seed or generator of the random numbers.
 
     Returns
     -------

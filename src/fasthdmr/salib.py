@@ -152,7 +152,7 @@ def analyze(
     Raises
     ------
     InputError
-        A ValueError and RuntimeError: if a parameter does not fit, or the terms do not fit into memory.
+        A ValueError and RuntimeError: if a parameter is invalid, or the terms do not fit into memory.
 
     Warns
     -----

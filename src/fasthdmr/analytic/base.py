@@ -78,7 +78,7 @@ class AnalyticModel(ABC):
         Parameters
         ----------
         subspace : tuple of int
-            The u: the variables by which f is differentiated, once each.
+            The variables of u. f is differentiated once with respect to each.
 
         Returns
         -------
@@ -227,12 +227,12 @@ class AnalyticModel(ABC):
         return self.sensitivity().explained()
 
     def order_for(self, fraction: float) -> int:
-        """Return the least order whose components explain a fraction of what all of them explain.
+        """Return the lowest order up to which components explain a fraction of the variance.
 
         Parameters
         ----------
         fraction : float in (0, 1]
-            Of the variance that all components explain.
+            The fraction of the variance that all components explain.
 
         Returns
         -------

@@ -32,7 +32,7 @@ class GaussianQuadratic(AnalyticModel):
     linear : array-like of shape (n,)
         The linear coefficients.
     quadratic : array-like of shape (n, n)
-        Made symmetric, which does not change f.
+        The matrix of the quadratic form. Only its symmetric part is used, which does not change f.
 
     Attributes
     ----------
@@ -52,9 +52,9 @@ class GaussianQuadratic(AnalyticModel):
 
     Notes
     -----
-    Specification, section 8. Where variables are collinear, only sums of their components are unique; the closed form
-    gives each variable its own linear part, and halves what two fully correlated ones do together. A variable
-    without variance has the component 0.
+    Specification, section 8. For collinear variables, only sums of their components are unique. The closed form
+    assigns each variable its own linear term, and divides an interaction equally among fully correlated ones. The
+    component of a variable without variance is 0.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class GaussianQuadratic(AnalyticModel):
         N : int
             The number of rows.
         random_state : int, RandomState, Generator or None
-            What determines the random numbers.
+            Seed or generator of the random numbers.
 
         Returns
         -------
@@ -233,7 +233,7 @@ class GaussianQuadratic(AnalyticModel):
         Parameters
         ----------
         subspace : tuple of int
-            The u: the variables by which f is differentiated, once each.
+            The variables of u. f is differentiated once with respect to each.
 
         Returns
         -------

@@ -101,7 +101,7 @@ class Ishigami(AnalyticModel):
         N : int
             The number of rows.
         random_state : int, RandomState, Generator or None
-            What determines the random numbers.
+            Seed or generator of the random numbers.
 
         Returns
         -------
@@ -169,7 +169,7 @@ class Ishigami(AnalyticModel):
         Parameters
         ----------
         subspace : tuple of int
-            The u: the variables by which f is differentiated, once each.
+            The variables of u. f is differentiated once with respect to each.
 
         Returns
         -------

@@ -81,7 +81,7 @@ class MultilinearModel(AnalyticModel):
         N : int
             The number of rows.
         random_state : int, RandomState, Generator or None
-            What determines the random numbers.
+            Seed or generator of the random numbers.
         law : frozen SciPy distribution, optional
             With the mean and the standard deviation of the model. Default: Gaussian.
 
@@ -246,7 +246,7 @@ class MultilinearModel(AnalyticModel):
         Parameters
         ----------
         subspace : tuple of int
-            The u: the variables by which f is differentiated, once each.
+            The variables of u. f is differentiated once with respect to each.
 
         Returns
         -------

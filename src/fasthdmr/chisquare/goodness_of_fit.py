@@ -22,7 +22,7 @@ _MOST_RUNS, _LEAST_RUNS, _DRAWS = 99_999, 999, 2_000_000_000
 
 @dataclass(frozen=True)
 class ChiSquareResult:
-    """What `test` found.
+    """The result of `test`.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class ChiSquareResult:
         The law of each p-value: "binomial", "chi2(k - 1)", "Gaussian", "Poisson", "compensated Poisson integral",
         "simulation (... runs)", "constant" or "impossible".
     standard_error, standard_error_hdmr : float or None
-        Of a p-value that is simulated.
+        The standard error of the p-value, if it is simulated.
     """
 
     statistic: float
@@ -67,7 +67,7 @@ def test(
 ) -> ChiSquareResult:
     """Test whether observations come from p, by Pearson's statistic and by the HDMR statistic.
 
-    Large values speak against p. With two categories p-values are exact: the count of one is binomial. With more, a
+    Large values are evidence against p. For two categories p-values are exact: the count is binomial. With more, a
     p-value comes from the asymptotic law with the smallest error at this n and k, estimated from exact moments. If that
     error is above 5 % at the p-values 0.05 and 0.01, the law is simulated.
 
@@ -91,7 +91,7 @@ def test(
     method : {"auto", "simulation"}
         "simulation" replaces the asymptotic laws, for example to check them.
     random_state : None, int, RandomState, Generator or SeedSequence
-        What determines the random numbers of the simulation.
+        Seed or generator of the random numbers of the simulation.
     n_jobs : int or None
         Threads of the simulation; the result does not depend on them.
 
@@ -180,7 +180,7 @@ def null_laws(
     tuple of Law
     """
     if p is None and method == "simulation":
-        raise ValueError("A callable p cannot be simulated: give the probabilities of all categories.")
+        raise ValueError("A callable p cannot be simulated. Pass the probabilities of all categories.")
     moments = moments_of(inverse, n)
     best_hdmr = law_of_hdmr(moments, inverse, p)
     best = best_hdmr if inverse.is_uniform else law_of_chi2(moments)
@@ -191,8 +191,8 @@ def null_laws(
         return best.law, best_hdmr.law
     if p is None:
         warn(
-            f"No law is within {TOLERANCE:.0%} of its p-values for n = {n}, k = {inverse.k}; the nearest is taken. "
-            "Give the probabilities of all categories, and it is simulated.",
+            f"No law is within {TOLERANCE:.0%} of its p-values for n = {n}, k = {inverse.k}; the closest law is used. "
+            "Pass the probabilities of all categories to simulate it.",
             FastHDMRWarning,
         )
         return best.law, best_hdmr.law

@@ -35,7 +35,7 @@ class Observed:
         The probability of all the others together.
     inverse : Inverse
     p : ndarray of shape (k,) or None
-        All positive probabilities, where they were given.
+        All positive probabilities, if they were given.
     tolerance : float
         The square root of the machine epsilon of the dtype of p.
     """
@@ -82,7 +82,7 @@ def observe(counts: Any, p: Any, *, samples: bool, k: int | None, inverse_sum: f
     if callable(p):
         return _of_callable(counts, p, samples=samples, k=k, inverse_sum=inverse_sum)
     if k is not None or inverse_sum is not None:
-        raise ValueError("k and inverse_sum are for a callable p: else p says both.")
+        raise ValueError("k and inverse_sum are for a callable p, but p holds all probabilities. Leave both out.")
     names = _names(p)
     values = list(p.values()) if isinstance(p, Mapping) else p
     probabilities, tolerance = check_probabilities(values), sum_tolerance(np.asarray(values))
@@ -95,7 +95,7 @@ def observe(counts: Any, p: Any, *, samples: bool, k: int | None, inverse_sum: f
 
 def _checked(observed: Observed) -> Observed:
     if len(observed.counts) == 0:
-        raise ValueError("There are no observations: all counts are 0.")
+        raise ValueError("counts must have at least one observation, but all are 0.")
     if observed.counts.max() > MOST_DRAWS or observed.n > MOST_DRAWS:
         raise ValueError(f"There are more than 2^63 observations: counts go up to {observed.counts.max():.6g}.")
     return observed
@@ -130,7 +130,7 @@ def _whole(values: Any, what: str) -> NDArray[np.float64]:
     if not np.isfinite(numbers).all():
         raise ValueError(f"{what} must be whole numbers, but there are NaN or infinite values.")
     if (numbers != np.floor(numbers)).any():
-        raise ValueError(f"{what} must be whole numbers. Are they frequencies? Give the numbers of observations.")
+        raise ValueError(f"{what} must be whole numbers. Pass numbers of observations, not relative frequencies.")
     if (numbers < 0).any():
         raise ValueError(f"{what} must not be negative.")
     return numbers
@@ -140,7 +140,9 @@ def _tally(counts: Any, *, samples: bool) -> tuple[list[Any], NDArray[np.float64
     """Return categories and their counts, from draws, a mapping or a Series."""
     if samples:
         if isinstance(counts, Mapping):
-            raise TypeError("samples=True takes the draws themselves, got a mapping. Are they counts? Leave it out.")
+            raise TypeError(
+                "With samples=True, counts must be the draws themselves, got a mapping. Pass samples=False for counts."
+            )
         draws = counts.tolist() if hasattr(counts, "tolist") else list(counts)
         if np.ma.is_masked(counts) or any(draw is None or draw != draw for draw in draws):
             raise ValueError("The samples have missing values.")
@@ -153,7 +155,7 @@ def _tally(counts: Any, *, samples: bool) -> tuple[list[Any], NDArray[np.float64
         if len(set(names)) < len(names):
             raise ValueError("counts name a category twice.")
         return names, _whole(counts, "counts")
-    raise TypeError("counts must be {category: count} or a Series where p is callable, or draws with samples=True.")
+    raise TypeError("With a callable p, counts must be {category: count}, a Series, or draws with samples=True.")
 
 
 def _dense(counts: Any, names: list[Any] | None, k: int, *, samples: bool) -> NDArray[np.float64]:

@@ -91,7 +91,7 @@ def check_numbers(values: Any, rule: str) -> NDArray[Any]:
         If some are masked, or not real numbers: text, dates, complex numbers.
     """
     if np.ma.is_masked(values):
-        raise ValueError(f"{rule}, but some are masked. Fill them with what they are, or leave them out.")
+        raise ValueError(f"{rule}, but some are masked. Fill them, or leave them out.")
     array = np.asarray(values)
     if array.dtype.kind == "O":
         strange = [value for value in array.flat if not isinstance(value, Real | Decimal | np.bool_)]
@@ -149,7 +149,7 @@ def check_probabilities(p: Any) -> NDArray[np.float64]:
     if (checked < 0).any():
         raise ValueError("p has negative values.")
     if abs(total - 1) > sum_tolerance(given):
-        raise ValueError(f"p must sum to 1, but sums to {total:.10g}. Expected counts? Divide them by their sum.")
+        raise ValueError(f"p must sum to 1, but sums to {total:.10g}. Divide expected counts by their sum.")
     return np.asarray(checked / total, dtype=np.float64)
 
 

@@ -83,7 +83,7 @@ def simulate(
     n_runs : int
         The number of samples.
     random_state : None, int, RandomState, Generator or SeedSequence
-        What determines the random numbers.
+        Seed or generator of the random numbers.
     n_jobs : int or None
         The number of threads; None means 1.
     verbose : int
@@ -346,7 +346,7 @@ def _undisturbed(work: Callable[[], T]) -> T:
 
 
 def _seed_sequence(random_state: Any) -> np.random.SeedSequence:
-    """Return the root of all random streams; a generator is asked for a seed."""
+    """Return the seed sequence of all random streams; a generator draws its seed."""
     if isinstance(random_state, np.random.SeedSequence):
         # A copy: spawning changes the caller's seed sequence, and with it the next result.
         return np.random.SeedSequence(random_state.entropy, spawn_key=random_state.spawn_key)

@@ -116,9 +116,9 @@ def dgsm(
     check_numbers(X, "X")
     rows = None if X is None else check_array(X, dtype=np.float64, input_name="X")
     if rows is None and not isinstance(model, AnalyticModel):
-        raise ValueError("X is needed: only the functions in fasthdmr.analytic have a law of their own.")
+        raise ValueError("X is None, but only the functions in fasthdmr.analytic define a distribution. Pass rows X.")
     if rows is None and weights:
-        raise ValueError("weights need rows X to be averaged over.")
+        raise ValueError("weights were passed, but X is None. Pass rows X to average over.")
     n_features = model.n_features if rows is None else rows.shape[1]
     names = tuple(map(str, getattr(X, "columns", [f"x{i}" for i in range(n_features)])))
     chosen = [as_subspace(u, names) for u in (range(n_features) if subspaces is None else subspaces)]
@@ -178,7 +178,7 @@ def _derivative(
                 total /= width
         if not np.isfinite(total).all():
             raise ValueError(
-                f"The derivative by the variables {u} overflows: steps of {half[u]} are too small beside the output. "
+                f"The derivative by the variables {u} overflows: steps of {half[u]} are too small for the output. "
                 "Multiply these variables by a power of ten."
             )
         return total

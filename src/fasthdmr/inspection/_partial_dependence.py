@@ -75,7 +75,7 @@ def partial_dependence(
     feature_names : sequence of str, default=None
         Name of each feature. None: the columns of a data frame, else x0, x1 and so on.
     response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
-        The output of a classifier; of two classes, for the second. "auto" is fasthdmr's rule: `decision_function`
+        The output of a classifier; of two classes, for the second. "auto" means `decision_function`
         where there is one, else `predict_proba` (scikit-learn's "auto" tries them the other way round). Regressors
         have "auto" only: `predict`. The probabilities of a gradient boosting are not a sum of trees, so
         they take as long as in scikit-learn.
@@ -103,7 +103,7 @@ def partial_dependence(
     Raises
     ------
     ValueError
-        If a parameter does not fit.
+        If a parameter is invalid.
     TypeError
         If X is sparse, or `model` is not a model.
     sklearn.exceptions.NotFittedError
@@ -242,7 +242,7 @@ def partial_dependences(
 
 
 def _methods(model: Any, response_method: str) -> tuple[str, ...]:
-    """Return the names of the methods whose output is wanted; the first that the model has is taken."""
+    """Return the names of the methods for the output, in order of preference."""
     if response_method not in ("auto", "predict_proba", "decision_function"):
         raise ValueError(
             f"response_method must be 'auto', 'predict_proba' or 'decision_function', got {response_method!r}."

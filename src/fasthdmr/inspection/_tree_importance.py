@@ -16,14 +16,14 @@ Kind = Literal["per_tree", "splits", "samples", "impurity"]
 
 
 def tree_importance(model: Any, kind: Kind = "per_tree") -> Floats:
-    """Return how important the variables of a tree ensemble are by its splits.
+    """Return the importance of the variables of a tree ensemble, computed from its splits.
 
     Parameters
     ----------
     model : fitted tree model, or Forest
-        What `fasthdmr.load_forest` takes, or has returned.
+        A model that `fasthdmr.load_forest` accepts, or its result.
     kind : {"per_tree", "splits", "samples", "impurity"}
-        What a split counts:
+        The contribution of a split:
 
         - "per_tree": the decrease of impurity, weighted by the training weight at the node and normalised within
           each tree; the mean over trees. scikit-learn's `feature_importances_` of forests.
@@ -63,7 +63,7 @@ def tree_importance(model: Any, kind: Kind = "per_tree") -> Floats:
     if kind not in get_args(Kind):
         raise ValueError(f"kind must be one of {list(get_args(Kind))}, got {kind!r}.")
     trees = Trees.of(model) if isinstance(model, Forest) else read(model)
-    if trees.impurity is None:  # values of inner nodes stand for it, which are those of a forest
+    if trees.impurity is None:  # it is computed from the values of inner nodes, which forests have
         trees = Trees.of(trees.forest())
     splits = _Splits(trees)
     if kind == "splits":
@@ -91,7 +91,7 @@ class _Splits:
         left, right = root + trees.left[inner], root + trees.right[inner]
         self.share: Floats = weight[inner] / total
         if trees.impurity is None:
-            value = trees.value / power_of_two(np.abs(trees.value).max(initial=0.0))  # any scale will do
+            value = trees.value / power_of_two(np.abs(trees.value).max(initial=0.0))  # the scale has no effect
             gap = np.sum((value[left] - value[right]) ** 2, axis=1)
             of_sides = np.divide(
                 weight[left] * weight[right], weight[inner], out=np.zeros(len(inner)), where=weight[inner] > 0

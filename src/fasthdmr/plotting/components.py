@@ -71,7 +71,7 @@ class ComponentDisplay:
 
     def __init__(self, components: Sequence[Any], *, output: int = 0, kind: str = "map") -> None:
         if not components:
-            raise ValueError("There are no subspaces to draw: name at least one.")
+            raise ValueError("subspaces must contain at least one subspace, got none.")
         check_kind(kind, ("map", "surface"))
         for component in components:
             if len(component.subspace) > 2:

@@ -19,7 +19,7 @@ class WaterfallDisplay:
     Parameters
     ----------
     explanation : Explanation
-        What ``explain`` of an estimator returns.
+        The result of ``explain`` of an estimator.
 
     Attributes
     ----------
