@@ -132,13 +132,7 @@ void check(const Trees& trees, const std::shared_ptr<const Forest>& forest, cons
     double scale = 1.0;
     for (const double v : trees.value)
         if (!std::isnan(v)) scale += std::abs(v);
-    std::vector<double> desired;
-    for (index output = 0; output < trees.n_outputs; ++output)
-        for (index i = 0; i < x.rows; ++i) {
-            double sum = trees.offset[output];
-            for (index t = 0; t < trees.n_trees(); ++t) sum += trees.value_at(t, x, i, output);
-            desired.push_back(sum);
-        }
+    const std::vector<double> desired = trees.predict(x);
     require(close(every_way<Prediction>(forest, x, scale), desired, scale), "the prediction agrees with the traversal");
     every_way<TreeFeatures>(forest, x, scale);
     every_way<NodeFeatures>(forest, x, scale);

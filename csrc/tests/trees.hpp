@@ -126,6 +126,18 @@ struct Trees {
         return value[m * width + (width > 1 ? output : 0)];
     }
 
+    // The outputs at all rows, one output after the other.
+    std::vector<double> predict(const Matrix& x) const {
+        std::vector<double> out;
+        for (index output = 0; output < n_outputs; ++output)
+            for (index i = 0; i < x.rows; ++i) {
+                double sum = offset[output];
+                for (index t = 0; t < n_trees(); ++t) sum += walk(t, x, i, output);
+                out.push_back(sum);
+            }
+        return out;
+    }
+
     Subspace variables(index t) const {
         Subspace found;
         for (index m = tree_offsets[t]; m < tree_offsets[t + 1]; ++m)
@@ -150,6 +162,25 @@ inline std::vector<double> awkward_values() {
                   double(std::nextafter(float(s), float_infinity)), double(std::nextafter(float(s), -float_infinity))})
                 values.push_back(w);
     return values;
+}
+
+inline Matrix awkward_rows(Random& random, index rows, index columns, double missing) {
+    const std::vector<double> pool = awkward_values();
+    Matrix x(rows, columns);
+    for (double& v : x.values)
+        v = random.happens(missing) ? std::numeric_limits<double>::quiet_NaN() : random.one_of(pool);
+    return x;
+}
+
+// A tree whose right children are leaves: a row ends in leaf k if k - 1 < x <= k.
+inline Tree chain(int length) {
+    Tree tree;
+    for (int k = 0; k < length; ++k) {
+        tree.push_back(split(0, double(k), 2 * k + 1, 2 * k + 2));
+        tree.push_back(leaf({double(k)}));
+    }
+    tree.push_back(leaf({double(length)}));
+    return tree;
 }
 
 // Random trees of a given depth. The nodes after the root are in random order.

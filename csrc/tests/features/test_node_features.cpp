@@ -13,13 +13,6 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-Matrix random_rows(Random& random, index rows, index columns, double missing) {
-    const std::vector<double> pool = awkward_values();
-    Matrix x(rows, columns);
-    for (double& v : x.values) v = random.happens(missing) ? kNan : random.one_of(pool);
-    return x;
-}
-
 // Trees as arrays, with a weight for every node. The weights of some nodes define no mean.
 struct Weighted {
     Trees trees;
@@ -125,12 +118,12 @@ std::vector<int> mixed_depths(int count) {
 TEST(node_features_match_the_definition) {
     Random random(30);
     for (const double missing : {0.0, 0.05}) {
-        const Matrix x = random_rows(random, 600, 4, missing);
+        const Matrix x = awkward_rows(random, 600, 4, missing);
         check_against_definition(Weighted(random, 1, 1, mixed_depths(60)), x);
         for (const index features : {1, 4}) {
             Weighted by_sets(random, 2, 1, mixed_depths(60), features);
             by_sets.trees.split_by_sets(random, awkward_values());
-            check_against_definition(by_sets, random_rows(random, 600, features, missing));
+            check_against_definition(by_sets, awkward_rows(random, 600, features, missing));
         }
         check_against_definition(Weighted(random, 3, 1, mixed_depths(60)), x);
         check_against_definition(Weighted(random, 3, 3, mixed_depths(30)), x);
@@ -141,13 +134,13 @@ TEST(node_features_of_many_subspaces_match_the_definition) {
     Random random(35);
     const Weighted model(random, 1, 1, {9, 3, 2, 9, 8}, 12);
     CHECK(group_nodes(model.forest(), 0).subspaces.size() > 50);
-    check_against_definition(model, random_rows(random, 100, 12, 0.1));
-    check_against_definition(model, random_rows(random, 100, 12, 0.0));
+    check_against_definition(model, awkward_rows(random, 100, 12, 0.1));
+    check_against_definition(model, awkward_rows(random, 100, 12, 0.0));
 }
 
 TEST(node_features_of_every_depth_alone) {
     Random random(31);
-    const Matrix whole = random_rows(random, 521, 4, 0.0), gaps = random_rows(random, 521, 4, 0.1);
+    const Matrix whole = awkward_rows(random, 521, 4, 0.0), gaps = awkward_rows(random, 521, 4, 0.1);
     for (int depth = 0; depth <= 6; ++depth) {
         const Weighted model(random, 1, 1, std::vector<int>(12, depth));
         check_against_definition(model, whole);
@@ -159,7 +152,7 @@ TEST(node_features_for_any_number_of_rows) {
     Random random(32);
     const Weighted model(random, 2, 1, mixed_depths(18));
     for (const index rows : {1, 7, 8, 9, 511, 512, 513, 1024})
-        check_against_definition(model, random_rows(random, rows, 4, 0.0));
+        check_against_definition(model, awkward_rows(random, rows, 4, 0.0));
     CHECK(fast_columns(model.forest(), Matrix(0, 4).table(), 2).empty());
 }
 
@@ -167,7 +160,7 @@ TEST(node_features_do_not_depend_on_threads) {
     Random random(33);
     const Forest forest = Weighted(random, 2, 2, mixed_depths(40)).forest();
     for (const double missing : {0.0, 0.001}) {
-        const Matrix x = random_rows(random, 2700, 4, missing);
+        const Matrix x = awkward_rows(random, 2700, 4, missing);
         const std::vector<double> one = fast_columns(forest, x.table(), 1);
         for (const int n_threads : {2, 5}) CHECK_SAME_BITS(fast_columns(forest, x.table(), n_threads), one);
     }
@@ -177,7 +170,7 @@ TEST(node_features_do_not_depend_on_threads) {
 TEST(node_features_of_a_row_do_not_depend_on_other_rows) {
     Random random(34);
     const Forest forest = Weighted(random, 1, 1, mixed_depths(60)).forest();
-    Matrix x = random_rows(random, 600, 4, 0.0);
+    Matrix x = awkward_rows(random, 600, 4, 0.0);
     const std::vector<double> before = fast_columns(forest, x.table(), 1);
     x(100, 1) = kNan;
     std::vector<double> after = fast_columns(forest, x.table(), 1);
@@ -188,7 +181,7 @@ TEST(node_features_of_a_row_do_not_depend_on_other_rows) {
 TEST(node_features_sum_to_the_trees) {
     Random random(35);
     const Forest forest = Weighted(random, 1, 1, mixed_depths(90)).forest();
-    const Matrix x = random_rows(random, 300, 4, 0.02);
+    const Matrix x = awkward_rows(random, 300, 4, 0.02);
     std::vector<double> sum(300, forest.offset()[0]), predicted(300);
     const std::vector<double> columns = fast_columns(forest, x.table(), 1);
     for (std::size_t k = 0; k < columns.size(); ++k) sum[k % 300] += columns[k];
@@ -213,13 +206,7 @@ TEST(inner_values_are_weighted_means_of_their_children) {
 
 TEST(a_long_chain_has_one_step_function) {
     constexpr int length = 3000;
-    Tree chain;
-    for (int k = 0; k < length; ++k) {
-        chain.push_back(split(0, double(k), 2 * k + 1, 2 * k + 2));
-        chain.push_back(leaf({double(k)}));
-    }
-    chain.push_back(leaf({double(length)}));
-    const Trees trees = Trees().add(chain);
+    const Trees trees = Trees().add(chain(length));
     const Forest forest = trees.forest();
     Matrix x(20, 1);
     for (index i = 0; i < 20; ++i) x(i, 0) = double(i * length / 19);
@@ -238,7 +225,7 @@ TEST(tree_columns_by_node_match_the_definition) {
     Random random(36);
     const std::vector<Weighted> models = {Weighted(random, 2, 1, mixed_depths(30)),
                                           Weighted(random, 2, 2, {1, 0, 2, 5})};
-    const Matrix x = random_rows(random, 300, 4, 0.0);
+    const Matrix x = awkward_rows(random, 300, 4, 0.0);
     const index output = 1;
     std::vector<std::shared_ptr<const Forest>> forests;
     for (const Weighted& model : models) forests.push_back(std::make_shared<const Forest>(model.forest()));

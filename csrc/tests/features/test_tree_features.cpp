@@ -14,13 +14,6 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-Matrix random_rows(Random& random, index rows, index columns, double missing) {
-    const std::vector<double> pool = awkward_values();
-    Matrix x(rows, columns);
-    for (double& v : x.values) v = random.happens(missing) ? kNan : random.one_of(pool);
-    return x;
-}
-
 // Trees of depth 0 to 8 in mixed order. Trees of width 1 are assigned to the outputs in turn.
 Trees random_trees(Random& random, index features, index outputs, index width, int count) {
     TreeGrower grower(random, features, width, awkward_values());
@@ -28,17 +21,6 @@ Trees random_trees(Random& random, index features, index outputs, index width, i
     for (int t = 0; t < count; ++t) trees.add(grower.grow(t * 4 % 9), t % outputs);
     for (double& v : trees.offset) v = random.uniform(-1.0, 1.0);
     return trees;
-}
-
-std::vector<double> slow_predict(const Trees& trees, const Matrix& x) {
-    std::vector<double> out;
-    for (index output = 0; output < trees.n_outputs; ++output)
-        for (index i = 0; i < x.rows; ++i) {
-            double sum = trees.offset[output];
-            for (index t = 0; t < trees.n_trees(); ++t) sum += trees.value_at(t, x, i, output);
-            out.push_back(sum);
-        }
-    return out;
 }
 
 std::vector<double> slow_group_features(const Trees& trees, const Matrix& x) {
@@ -67,7 +49,7 @@ std::vector<double> fast_group_features(const Forest& forest, const Table& x, in
 
 void check_against_traversal(const Trees& trees, const Matrix& x) {
     const Forest forest = trees.forest();
-    CHECK_CLOSE(fast_predict(forest, x.table(), 2), slow_predict(trees, x), 1e-13);
+    CHECK_CLOSE(fast_predict(forest, x.table(), 2), trees.predict(x), 1e-13);
     const std::vector<double> features = slow_group_features(trees, x);
     CHECK_CLOSE(fast_group_features(forest, x.table(), 2), features, 1e-13);
     CHECK_CLOSE(evaluated(TreeFeatures(borrow(forest), 2, 0), x.table(), 2), features, 1e-13);  // without tables
@@ -78,7 +60,7 @@ void check_against_traversal(const Trees& trees, const Matrix& x) {
 TEST(features_match_a_slow_traversal) {
     Random random(4);
     for (const double missing : {0.0, 0.05}) {
-        const Matrix x = random_rows(random, 600, 4, missing);
+        const Matrix x = awkward_rows(random, 600, 4, missing);
         check_against_traversal(random_trees(random, 4, 1, 1, 90), x);
         check_against_traversal(random_trees(random, 4, 3, 1, 90), x);
         check_against_traversal(random_trees(random, 4, 3, 3, 45), x);
@@ -90,7 +72,7 @@ TEST(features_match_a_slow_traversal) {
 
 TEST(features_of_every_depth_alone) {
     Random random(5);
-    const Matrix x = random_rows(random, 530, 2, 0.0);
+    const Matrix x = awkward_rows(random, 530, 2, 0.0);
     for (int depth = 0; depth <= 8; ++depth) {
         TreeGrower grower(random, 2, 1, awkward_values());
         Trees trees(2, 1, 1);
@@ -104,7 +86,7 @@ TEST(features_for_any_number_of_rows) {
     Random random(6);
     const Trees trees = random_trees(random, 3, 2, 1, 18);
     for (const index rows : {0, 1, 7, 8, 9, 127, 128, 129, 511, 512, 513, 1024, 1100})
-        check_against_traversal(trees, random_rows(random, rows, 3, 0.0));
+        check_against_traversal(trees, awkward_rows(random, rows, 3, 0.0));
 }
 
 // Results are bit-identical, also at values that float32 does not represent exactly.
@@ -113,7 +95,7 @@ TEST(features_of_any_type_and_memory_order) {
     const Trees trees = random_trees(random, 3, 1, 1, 36);
     const Forest forest = trees.forest();
     for (const double missing : {0.0, 0.02}) {
-        const Matrix x = random_rows(random, 700, 3, missing);
+        const Matrix x = awkward_rows(random, 700, 3, missing);
         const std::vector<double> desired = fast_group_features(forest, x.table(), 1);
         const auto check = [&](const StoredTable& stored) {
             CHECK_SAME_BITS(fast_group_features(forest, stored.table, 1), desired);
@@ -134,7 +116,7 @@ TEST(features_do_not_depend_on_threads) {
     Random random(8);
     const Forest forest = random_trees(random, 3, 2, 2, 40).forest();
     for (const double missing : {0.0, 0.001}) {
-        const Matrix x = random_rows(random, 2700, 3, missing);
+        const Matrix x = awkward_rows(random, 2700, 3, missing);
         const std::vector<double> predicted = fast_predict(forest, x.table(), 1);
         const std::vector<double> grouped = fast_group_features(forest, x.table(), 1);
         for (const int n_threads : {2, 5}) {
@@ -147,7 +129,7 @@ TEST(features_do_not_depend_on_threads) {
 TEST(features_of_a_row_do_not_depend_on_other_rows) {
     Random random(9);
     const Forest forest = random_trees(random, 3, 1, 1, 60).forest();
-    Matrix x = random_rows(random, 600, 3, 0.0);
+    Matrix x = awkward_rows(random, 600, 3, 0.0);
     const std::vector<double> before = fast_predict(forest, x.table(), 1);
     x(100, 1) = kNan;
     std::vector<double> after = fast_predict(forest, x.table(), 1);
@@ -227,13 +209,7 @@ TEST(features_keep_to_the_memory_for_tables) {
 TEST(features_at_the_end_of_a_long_chain) {
     constexpr int length = 3000;
     Trees trees;
-    Tree chain;
-    for (int k = 0; k < length; ++k) {
-        chain.push_back(split(0, double(k), 2 * k + 1, 2 * k + 2));
-        chain.push_back(leaf({double(k)}));
-    }
-    chain.push_back(leaf({double(length)}));
-    trees.add(chain);
+    trees.add(chain(length));
     Matrix x(20, 1);
     std::vector<double> desired(20);
     for (index i = 0; i < 20; ++i) x(i, 0) = desired[i] = double(i * length / 19);
