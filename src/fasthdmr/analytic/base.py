@@ -164,8 +164,8 @@ class AnalyticModel(ABC):
         subspace = tuple(sorted(asked))
         if not subspace or not self._has_component(subspace):
             raise ValueError(
-                f"There is no component for {subspace} ({' '.join(names[i] for i in subspace)}): it is no interaction "
-                f"of this {type(self).__name__}. Those that are have an entry in subspaces."
+                f"There is no component for {subspace} ({' '.join(names[i] for i in subspace)}): this "
+                f"{type(self).__name__} has no such interaction. Existing components are in subspaces."
             )
         tails = np.array([0.01, 0.99])
         return Component(

@@ -226,7 +226,9 @@ def _check_inverse_sum(
     most = known if others == 0 else np.inf
     if not least * (1 - tolerance) <= inverse_sum <= most * (1 + tolerance) or np.isinf(inverse_sum):
         limit = "is" if others == 0 else "is at least"
-        raise ValueError(f"inverse_sum cannot be {inverse_sum:g}: with what p gave, the sum of 1/p {limit} {least:g}.")
+        raise ValueError(
+            f"inverse_sum cannot be {inverse_sum:g}: given the probabilities from p, the sum of 1/p {limit} {least:g}."
+        )
 
 
 def _other_of_two(p: float, inverse_sum: float) -> float:
