@@ -254,7 +254,7 @@ def test_targets_of_several_outputs_are_combined_each_with_its_own_penalty():
     assert hdmr.alpha_.shape == (2,)
     single = Trees(members).set_params(normalise="data").fit(X, targets).sensitivity_.variance
     assert_close(single, targets.var(axis=0))
-    with pytest.raises(ValueError, match=r"y has 1 column\(s\), but the models have 2 output"):
+    with pytest.raises(ValueError, match=r"y must have one column for each of the models' 2 output"):
         Trees(members).fit(X, y)
 
 

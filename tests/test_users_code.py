@@ -173,9 +173,9 @@ CLASSIFIERS = {
 def test_scores_are_not_compared_with_labels(name):
     hdmr = CLASSIFIERS[name].fit(X, LABELS)
     for labels in (LABELS, LABELS > 0, LABELS.astype(float), 2 * LABELS - 1, list(LABELS), LABELS[:, None]):
-        with pytest.raises(ValueError, match=r"whole numbers.*classifier's score.*use fidelity\(X\)"):
+        with pytest.raises(ValueError, match=r"whole numbers.*classifier's score.*Use fidelity\(X\)"):
             hdmr.score(X, labels)
-    with pytest.raises(ValueError, match=r"holds text.*use fidelity\(X\)"):
+    with pytest.raises(ValueError, match=r"holds text.*Use fidelity\(X\)"):
         hdmr.score(X, LABELS.astype(str))
     output = hdmr.predict(X) + hdmr.residual(X)
     assert_close(hdmr.score(X, output), hdmr.fidelity(X))  # a score is no label
