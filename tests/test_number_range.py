@@ -377,7 +377,7 @@ ERRORS = {
     "of output 'y0' add up": lambda: trees(0.0, 1e308, measure="product"),
     "output 'y0' add up to as much as nan": lambda: trees(0.0, np.nan),
     "columns has values up to .* in column 2": lambda: decompose(COLUMNS * [1, 1, 1e303, 1, 1, 1, 1], LABELS, y=Y),
-    "coef times columns add up to as much as .* in output 0": lambda: decompose(
+    "The sum of coef times columns may reach .* in output 0": lambda: decompose(
         COLUMNS * 1e200, LABELS, coef=1e200 * COEF
     ),
     "The coefficient of column 1 overflows": lambda: decompose(COLUMNS * [1, 1e-310, 1, 1, 1, 1, 1], LABELS, y=Y),
