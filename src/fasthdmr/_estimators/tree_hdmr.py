@@ -16,6 +16,7 @@ from fasthdmr._dictionaries.models import allows_nan, outputs_scores
 from fasthdmr._dictionaries.tree_columns import Sorting, TreeDictionary
 from fasthdmr._estimators.base import BaseHDMR
 from fasthdmr._estimators.members import as_members, fit_members, is_fitted, load_members, variable_names
+from fasthdmr._forest.forest import Forest
 from fasthdmr._forest.levels import recoded
 from fasthdmr._measures.product import TreesUnderProductMeasure
 from fasthdmr._solve.combination import Combination, Ridge, Sum
@@ -29,7 +30,7 @@ from fasthdmr._spans.planning import SpanOptions
 from fasthdmr._support.sample import Sample
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
-from fasthdmr._support.validation import category_columns, suggests_parameters
+from fasthdmr._support.validation import suggests_parameters
 from fasthdmr._support.weights import check_weights
 from fasthdmr.loaders import load_forest
 
@@ -237,8 +238,11 @@ class TreeHDMR(BaseHDMR):
         """
         with self._restored_on_error():
             members, combination = self._check_parameters()
-            X, y, weights = self._check(members, combination, X, y, sample_weight)
-            trees = self._load(members, combination, X, y, weights)
+            with self._timed("models read"):
+                read = [load_forest(member) if is_fitted(member) else member for member in members]
+            X = recoded(X, [model for model in read if isinstance(model, Forest)])
+            X, y, weights = self._check(read, combination, X, y, sample_weight)
+            trees = self._load(members, read, combination, X, y, weights)
             problem = self._problem(combination, X, y, weights)
             with self._timed("decomposed"):
                 self._assemble(problem, *self._strategy(trees, combination).solve(problem))
@@ -266,31 +270,37 @@ class TreeHDMR(BaseHDMR):
         return members, Ridge(np.atleast_1d(np.asarray(alphas, dtype=np.float64)), self.cv)
 
     def _check(
-        self, members: list[Any], combination: Combination, X: Any, y: Any, sample_weight: Any
+        self, read: list[Any], combination: Combination, X: Any, y: Any, sample_weight: Any
     ) -> tuple[NDArray[Any], Any, Floats | None]:
-        """Check the data. Return rows, y and weights."""
-        if category_columns(X):
-            X = recoded(X, [load_forest(member) for member in members if is_fitted(member)])
+        """Return rows, y and weights, checked; `read` holds the forests of models that are fitted, and the others."""
         reasons = {
-            "models that are not fitted": not all(map(is_fitted, members)),
+            "models that are not fitted": not all(map(is_fitted, read)),
             "combine='ridge'": combination.needs_y,
             "normalise='data'": self.normalise == "data",
         }
         needed_for = next((reason for reason, applies in reasons.items() if applies), "")
-        numeric, labels = combination.needs_y or self.normalise == "data", any(map(outputs_scores, members))
+        numeric, labels = combination.needs_y or self.normalise == "data", any(map(outputs_scores, read))
         self._outputs_scores = labels and not combination.needs_y
+        self._takes_missing = all(map(_takes_missing, read))
         X, y = self._check_data(X, y, numeric=numeric, needed_for=needed_for, labels=labels)
         return X, y, check_weights(sample_weight, X)
 
     def _load(
-        self, members: list[Any], combination: Combination, X: NDArray[Any], y: Any, weights: Floats | None
+        self,
+        members: list[Any],
+        read: list[Any],
+        combination: Combination,
+        X: NDArray[Any],
+        y: Any,
+        weights: Floats | None,
     ) -> TreeDictionary:
         """Fit the unfitted models, and return the tree columns of all models."""
         with self._timed("models fitted"):
             self.estimators_ = fit_members(members, X, y, weights, verbose=self.verbose)
-        with self._timed("models read"):
+            pairs = zip(read, self.estimators_, strict=True)
+            models = [known if isinstance(known, Forest) else fitted for known, fitted in pairs]
             names_in = getattr(self, "feature_names_in_", None)
-            self.forests_ = load_members(self.estimators_, X.shape[1], names_in)
+            self.forests_ = load_members(models, X.shape[1], names_in)
             self.feature_names_ = variable_names(self.forests_, names_in)
         return TreeDictionary(self.forests_, self._sorting(combination), n_threads=n_threads(self.n_jobs))
 
@@ -352,10 +362,17 @@ class TreeHDMR(BaseHDMR):
         if self.verbose:
             print(f"[{type(self).__name__}] {stage}: {time.perf_counter() - started:.3f} s")
 
+    def _finite(self) -> bool | str:
+        return "allow-nan" if self._takes_missing else True
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         members = as_members(self.estimators, None) if self.estimators is not None else []
-        accept = [allows_nan(member) and getattr(member, "monotonic_cst", None) is None for member in members]
-        tags.input_tags.allow_nan = bool(members) and all(accept)
+        tags.input_tags.allow_nan = bool(members) and all(map(_takes_missing, members))
         tags.target_tags.required = bool(not members or self.combine == "ridge" or not all(map(is_fitted, members)))
         return tags
+
+
+def _takes_missing(model: Any) -> bool:
+    """Return whether a forest, or a model that is not fitted, takes missing values."""
+    return allows_nan(model) and getattr(model, "monotonic_cst", None) is None
