@@ -15,7 +15,7 @@ TOLERANCE = 0.02  # trees grow a little differently with other versions of sciki
 
 PAGES = [
     page
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md")))
     if BLOCK.search(page.read_text(encoding="utf-8"))
 ]
 
@@ -27,7 +27,7 @@ def in_words(text: str) -> tuple[list[str], list[float]]:
 
 
 def test_there_are_pages():
-    assert {"README.md", "quick-start.md", "the-trap.md"} <= {page.name for page in PAGES}
+    assert {"README.md", "CONTRIBUTING.md", "quick-start.md", "the-trap.md"} <= {page.name for page in PAGES}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

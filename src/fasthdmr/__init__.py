@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fasthdmr import analytic, chisquare, datasets, inspection, kernels, plotting, salib
+    from fasthdmr import analytic, chisquare, datasets, inspection, kernels, loaders, plotting, salib
     from fasthdmr._estimators.decompose import decompose
     from fasthdmr._estimators.hdmr import HDMR
     from fasthdmr._estimators.kernel_hdmr import KernelHDMR
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         RankWarning,
         ResidualWarning,
     )
-    from fasthdmr.loaders import load_forest
+    from fasthdmr.loaders import load_forest, register_loader
 
 __all__ = [
     "HDMR",
@@ -48,7 +48,9 @@ __all__ = [
     "inspection",
     "kernels",
     "load_forest",
+    "loaders",
     "plotting",
+    "register_loader",
     "salib",
 ]
 
@@ -69,6 +71,7 @@ _HOMES = {
     "TreeHDMR": "fasthdmr._estimators.tree_hdmr",
     "decompose": "fasthdmr._estimators.decompose",
     "load_forest": "fasthdmr.loaders",
+    "register_loader": "fasthdmr.loaders",
 }
 
 

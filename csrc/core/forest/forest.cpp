@@ -54,8 +54,11 @@ void Forest::add_tree(const TreeArrays& a, index t) {
     order.reserve(size);
     level.reserve(size);
     std::vector<char> seen(size, 0);
-    const auto visit = [&](std::int64_t child, std::int32_t depth) {
-        if (child < 1 || child >= size || seen[child]) throw Error(where(t, child) + "not a tree");
+    const auto visit = [&](index parent, std::int64_t child, std::int32_t depth) {
+        const bool is_there = child >= 1 && child < size;
+        if (!is_there || seen[child])
+            throw Error(where(t, parent) + "not a tree: its child " + std::to_string(child) +
+                        (is_there ? " has another parent" : " is out of range"));
         seen[child] = 1;
         order.push_back(child);
         level.push_back(depth);
@@ -66,15 +69,16 @@ void Forest::add_tree(const TreeArrays& a, index t) {
         Node node{std::numeric_limits<float>::infinity(), 0, std::int32_t(k)};
         if (left != -1 || right != -1) {
             node = split(a, t, order[k], index(order.size()));
-            visit(left, level[k] + 1);
-            visit(right, level[k] + 1);
+            visit(order[k], left, level[k] + 1);
+            visit(order[k], right, level[k] + 1);
         }
         nodes_.push_back(node);
         missing_left_.push_back(a.missing_left[m]);
         values_.insert(values_.end(), a.value + m * a.width, a.value + (m + 1) * a.width);
         weights_.push_back(a.weight ? a.weight[m] : 1.0);
     }
-    if (index(order.size()) != size) throw Error("tree " + std::to_string(t) + ": nodes that no path reaches");
+    if (index(order.size()) != size)
+        throw Error("tree " + std::to_string(t) + ": nodes that no path from the root reaches");
     depth_.push_back(level.back());
     tree_begin_.push_back(tree_begin_.back() + size);
     tree_output_.push_back(a.width == 1 ? a.tree_output[t] : 0);

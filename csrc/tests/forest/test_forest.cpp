@@ -124,17 +124,19 @@ TEST(forest_rejects_graphs_that_are_not_trees) {
     construct([](Trees&) {});
     const auto rejects = [](const char* words, auto change) { CHECK_THROWS(Error, words, construct(change)); };
     // Node m of the second tree is at 1 + m.
-    rejects("tree 1, node 0: not a tree", [](Trees& t) { t.left[1 + 3] = 0; });  // a cycle through the root
-    rejects("not a tree", [](Trees& t) { t.left[1 + 3] = 3; });                  // its own child
-    rejects("not a tree", [](Trees& t) {                                         // a cycle further down
+    rejects("tree 1, node 3: not a tree: its child 0 is out of range",
+            [](Trees& t) { t.left[1 + 3] = 0; });                                 // a cycle through the root
+    rejects("not a tree", [](Trees& t) { t.left[1 + 3] = 3; });                   // its own child
+    rejects("node 4: not a tree: its child 3 has another parent", [](Trees& t) {  // a cycle further down
         t.left[1 + 4] = 3, t.right[1 + 4] = 2, t.feature[1 + 4] = 0, t.threshold[1 + 4] = 0.0;
     });
-    rejects("tree 1, node 5: not a tree", [](Trees& t) { t.left[1] = 5; });  // a node that does not exist
-    rejects("not a tree", [](Trees& t) { t.right[1] = -1; });                // one child only
+    rejects("tree 1, node 0: not a tree: its child 5 is out of range",
+            [](Trees& t) { t.left[1] = 5; });                  // a node that does not exist
+    rejects("not a tree", [](Trees& t) { t.right[1] = -1; });  // one child only
     rejects("not a tree", [](Trees& t) { t.right[1] = -7; });
     rejects("not a tree", [](Trees& t) { t.right[1] = std::numeric_limits<std::int64_t>::min(); });
     rejects("not a tree", [](Trees& t) { t.left[1] = std::numeric_limits<std::int64_t>::max(); });
-    rejects("nodes that no path reaches", [](Trees& t) { t.left[1 + 3] = t.right[1 + 3] = -1; });
+    rejects("nodes that no path from the root reaches", [](Trees& t) { t.left[1 + 3] = t.right[1 + 3] = -1; });
     rejects("tree 1, node 3: no such feature: 2", [](Trees& t) { t.feature[1 + 3] = 2; });
     rejects("no such feature: -1", [](Trees& t) { t.feature[1 + 3] = -1; });
     rejects("tree 1, node 3: the threshold is NaN", [](Trees& t) { t.threshold[1 + 3] = std::nan(""); });

@@ -8,9 +8,10 @@ from typing import Any
 
 from fasthdmr._forest.forest import Forest
 from fasthdmr.loaders.model_file import load_model
-from fasthdmr.loaders.registry import read
+from fasthdmr.loaders.registry import read, register_loader
+from fasthdmr.loaders.trees import Trees
 
-__all__ = ["load_forest"]
+__all__ = ["Trees", "load_forest", "register_loader"]
 
 
 def load_forest(model: Any) -> Forest:
@@ -34,7 +35,7 @@ def load_forest(model: Any) -> Forest:
         estimators, LightGBM's `Booster` and LGBM* estimators, CatBoost's models on columns of numbers; a fitted
         search whose best estimator is one; a `Pipeline` whose other steps are all 'passthrough'; a Bagging*, Voting*,
         MultiOutput*, OneVsRestClassifier or TransformedTargetRegressor of them that is a sum of trees. A `Forest` is
-        returned as it is.
+        returned as it is. Models of classes that `register_loader` knows.
 
         Or the path of a file that holds one: what `save_model` of xgboost (.ubj, .json), LightGBM (.txt) or CatBoost
         (.cbm, .json) has written, or ``skops.io.dump``. Such files are data, and are told apart by their content.

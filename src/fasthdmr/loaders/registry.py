@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import Any
 
+from fasthdmr.loaders.checks import checked
 from fasthdmr.loaders.trees import Trees
 
 _TREES = "fasthdmr.loaders.sklearn_trees"
@@ -44,12 +46,68 @@ _READERS = {
     "catboost.core.CatBoost": (_CATBOOST, "read_model"),
 }
 
+# The same for classes of other packages, with the readers themselves.
+_registered: dict[str, Callable[[Any], Trees]] = {}
+
 _SUPPORTED = (
     "scikit-learn's GradientBoosting*, HistGradientBoosting*, RandomForest*, ExtraTrees*, DecisionTree* and "
     "ExtraTree*, xgboost's, LightGBM's and CatBoost's regressors, classifiers and rankers, all fitted; a search "
     "(GridSearchCV, ...) or Pipeline of one; a Bagging*, Voting*, MultiOutput*, OneVsRestClassifier or "
     "TransformedTargetRegressor of them that is a sum of trees"
 )
+
+
+def register_loader(name: str, reader: Callable[[Any], Trees]) -> None:
+    """Register a reader for the models of a class, which `load_forest`, `TreeHDMR` and all else take from then on.
+
+    Parameters
+    ----------
+    name : str
+        Name of the class with its module, such as "package.Model". Parts that begin with an underscore may be left
+        out. Models of subclasses are read too, if these have no reader of their own. A name that has a reader gets
+        this one instead.
+    reader : callable
+        Takes a fitted model, which it must not change, and returns its `fasthdmr.loaders.Trees`. It raises a
+        ValueError for a model that is no sum of trees.
+
+    Raises
+    ------
+    TypeError
+        If the name is no text, or the reader cannot be called.
+    ValueError
+        If the name has no part that is public.
+
+    Examples
+    --------
+    A package whose models are one step each:
+
+    >>> import numpy as np
+    >>> import fasthdmr
+    >>> class Step:
+    ...     def __init__(self, column, at, height):
+    ...         self.column, self.at, self.height = column, at, height
+    >>> def read_step(model):
+    ...     return fasthdmr.loaders.Trees(
+    ...         n_features=3, tree_offsets=[0, 3], left=[1, -1, -1], right=[2, -1, -1], feature=[model.column, 0, 0],
+    ...         threshold=[model.at, 0, 0], missing_left=[0, 0, 0], value=[[0], [0], [model.height]], tree_output=[0],
+    ...         offset=[0], weight=[1, 1, 1],
+    ...     )
+    >>> fasthdmr.register_loader(f"{Step.__module__}.Step", read_step)
+    >>> fasthdmr.load_forest(Step(1, 0.5, 2.0)).predict([[0.0, 0.5, 0.0], [0.0, 0.6, 0.0]])
+    array([0., 2.])
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"name must be a str such as 'package.Class', got {type(name).__name__}.")
+    if not callable(reader):
+        raise TypeError(f"reader must be a function from a fitted model to Trees, got {type(reader).__name__}.")
+    if not (public := _without_private_parts(name)):
+        raise ValueError(f"name must be that of a class with its module, such as 'package.Class', got {name!r}.")
+    _registered[public] = reader
+
+
+def _without_private_parts(name: str) -> str:
+    *outer, cls = name.split(".")
+    return ".".join([*(part for part in outer if not part.startswith("_")), cls])
 
 
 def public_name(cls: type) -> str:
@@ -61,8 +119,7 @@ def public_name(cls: type) -> str:
     >>> DecisionTreeRegressor.__module__, public_name(DecisionTreeRegressor)
     ('sklearn.tree._classes', 'sklearn.tree.DecisionTreeRegressor')
     """
-    packages = [part for part in cls.__module__.split(".") if not part.startswith("_")]
-    return ".".join([*packages, cls.__qualname__])
+    return _without_private_parts(f"{cls.__module__}.{cls.__qualname__}")
 
 
 def read(model: Any) -> Trees:
@@ -71,14 +128,29 @@ def read(model: Any) -> Trees:
     Raises
     ------
     TypeError
-        If there is no reader for the model.
+        If there is no reader for the model, or a registered reader returns something else than trees.
+    ValueError
+        If the trees of a registered reader are none.
     """
     for cls in type(model).__mro__:
-        if name := _READERS.get(public_name(cls)):
-            module, function = name
+        name = public_name(cls)
+        if reader := _registered.get(name):
+            return _read_registered(reader, model, name)
+        if own := _READERS.get(name):
+            module, function = own
             trees: Trees = getattr(importlib.import_module(module), function)(model)
             return trees
     raise TypeError(
         f"{public_name(type(model))} is not supported. Supported are {_SUPPORTED}. fasthdmr.HDMR(model) decomposes any "
-        "fitted model."
+        "fitted model; fasthdmr.register_loader adds a reader for tree models of another class."
     )
+
+
+def _read_registered(reader: Callable[[Any], Trees], model: Any, name: str) -> Trees:
+    trees = reader(model)
+    if not isinstance(trees, Trees):
+        raise TypeError(f"The reader of {name} must return fasthdmr.loaders.Trees, got {type(trees).__name__}.")
+    try:
+        return checked(trees)
+    except ValueError as error:
+        raise ValueError(f"The reader of {name} returns no trees: {error}") from error

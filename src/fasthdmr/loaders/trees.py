@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fasthdmr import _core
 from fasthdmr._forest.forest import Forest
+from fasthdmr.loaders.arrays import in_types
 
 _NO_SETS = np.empty(0, dtype=np.int64)
 _NOTHING = (1.0, 0.0, 0.0)  # a row of `replaced` from 1 to 0: no value lies between
@@ -18,41 +19,132 @@ _NOTHING = (1.0, 0.0, 0.0)  # a row of `replaced` from 1 to 0: no value lies bet
 
 @dataclass(frozen=True, eq=False)
 class Trees:
-    """The arrays of `fasthdmr._core.Forest`, and what only Python uses.
+    """A sum of trees as arrays: what a reader makes of a fitted model, see `fasthdmr.register_loader`.
 
-    Indices of children count from the first node of the tree. `value` includes learning rates and averaging.
+    There are T trees with M nodes in all, those of a tree one after the other, its root first. A row starts at the
+    root. At an inner node it goes to the left child if its value of the variable `feature` is at most `threshold`, or
+    in the category set of the node, else to the right child. Output k of the model is its `offset` plus what the
+    leaves of all trees add to it.
+
+    Arrays of other types and lists are converted where that changes no number.
+
+    Attributes
+    ----------
+    n_features : int
+        Number of columns of X.
+    tree_offsets : ndarray of shape (T + 1,), int64
+        Tree t has the nodes from ``tree_offsets[t]`` to ``tree_offsets[t + 1] - 1``.
+    left, right : ndarray of shape (M,), int64
+        The children of a node, counted from the root of its tree, which is 0; both are -1 at leaves.
+    feature : ndarray of shape (M,), int64
+        The column that an inner node compares. Ignored at leaves, as all that follows but `value` and `weight`.
+    threshold : ndarray of shape (M,), float64
+        A value equal to the threshold goes left. For a model that sends ``x < t`` left, it is the next number below t,
+        in the type that it compares in: ``np.nextafter(t, -np.inf)``.
+    missing_left : ndarray of shape (M,), uint8
+        1 where missing values (NaN) go left, else 0.
+    value : ndarray of shape (M, 1) or (M, K), float64
+        What a leaf adds, with learning rate and averaging multiplied in: to the tree's output, or to each of K outputs.
+        Ignored at inner nodes.
+    tree_output : ndarray of shape (T,), int64
+        The output that a tree adds to, where leaves have one value.
+    offset : ndarray of shape (K,), float64
+        The constant of each output.
+    weight : ndarray of shape (M,), float64
+        Weight of the training rows in each node, for the values of inner nodes: sorting by node needs them. Where it is
+        not known, and where two children have none or less, they count alike: pass ones.
+    impurity : callable or None
+        Returns the impurity of each node, (M,), for `fasthdmr.inspection.tree_importance`. None: not known.
+    allow_nan : bool
+        Whether the model takes missing values.
+    feature_names, output_names : tuple of str or None
+        Names of the columns that the model was fitted with, and of the outputs where there are several.
+    is_classifier : bool
+        Whether it was fitted to labels.
+    float64 : bool
+        Whether values are compared with thresholds in float64. Otherwise they are rounded to float32 first.
+    replaced : ndarray of shape (n_features, 3), float64, or None
+        Values of a column from the first to the second number count as the third: another number, or NaN where the
+        model takes them for missing. A first number above the second replaces nothing.
+    category_set : ndarray of shape (M,), int64, or None
+        At nodes that split by categories the number of the set that goes left, at others -1. Such nodes have no
+        threshold. None: there are none.
+    set_offsets : ndarray of shape (S + 1,), int64, or None
+        Set s is the union of the intervals from ``set_offsets[s]`` to ``set_offsets[s + 1] - 1``.
+    set_intervals : ndarray of shape (number of intervals, 2), float64, or None
+        Closed intervals of values: a category c alone is the interval from c to c.
+    takes_codes : bool
+        Whether columns of categories hold codes that the model's library gives to categories.
+    levels : tuple of tuple, or None
+        By code the levels of each column of dtype category that the model was trained with, in the order of columns.
+        Such columns of a data frame become codes by them. None: they are not known, and such columns are refused.
+    refuses_unseen : bool
+        Whether other levels are an error; otherwise they are missing.
+    is_margin : bool
+        Whether what the model predicts is a function of the sum, and no method of it gives the sum itself.
+
+    Raises
+    ------
+    ValueError
+        If an array has another shape than the others ask for, or numbers that its type does not hold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fasthdmr.loaders import Trees
+    >>> step = Trees(
+    ...     n_features=2, tree_offsets=[0, 3], left=[1, -1, -1], right=[2, -1, -1], feature=[1, 0, 0],
+    ...     threshold=[0.5, 0, 0], missing_left=[0, 0, 0], value=[[0], [3], [4]], tree_output=[0], offset=[10],
+    ...     weight=[1, 1, 1],
+    ... )
+    >>> step.forest().predict([[0.0, 0.5], [0.0, 0.6]])
+    array([13., 14.])
     """
 
     n_features: int
-    tree_offsets: NDArray[np.int64]  # (T + 1,)
-    left: NDArray[np.int64]  # (M,), -1 at leaves
-    right: NDArray[np.int64]  # (M,)
-    feature: NDArray[np.int64]  # (M,)
-    threshold: NDArray[np.float64]  # (M,)
-    missing_left: NDArray[np.uint8]  # (M,)
-    value: NDArray[np.float64]  # (M, 1) or (M, n_outputs)
-    tree_output: NDArray[np.int64]  # (T,)
-    offset: NDArray[np.float64]  # (n_outputs,)
-    weight: NDArray[np.float64]  # (M,), of the training rows in each node
-    impurity: Callable[[], NDArray[np.float64]] | None = None  # (M,), if the model stores it; read on demand
+    tree_offsets: NDArray[np.int64]
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    feature: NDArray[np.int64]
+    threshold: NDArray[np.float64]
+    missing_left: NDArray[np.uint8]
+    value: NDArray[np.float64]
+    tree_output: NDArray[np.int64]
+    offset: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    impurity: Callable[[], NDArray[np.float64]] | None = None
     allow_nan: bool = False
     feature_names: tuple[str, ...] | None = None
     output_names: tuple[str, ...] | None = None
     is_classifier: bool = False
-    float64: bool = False  # whether x is compared with thresholds in float64, rather than cast to float32
-    replaced: NDArray[np.float64] | None = None  # (n_features, 3): values from, to, and what they count as
-    # Splits by categories: a set is a union of closed intervals of values, as many as the category has.
-    category_set: NDArray[np.int64] | None = None  # (M,), the set whose values go left, all others going right; or -1
-    set_offsets: NDArray[np.int64] | None = None  # (S + 1,), where the intervals of each set begin
-    set_intervals: NDArray[np.float64] | None = None  # (number of intervals, 2): values from, to
-    takes_codes: bool = False  # whether columns of categories hold codes of the library's own
-    levels: tuple[tuple[Any, ...], ...] | None = None  # of the columns of dtype category that it was trained with
-    refuses_unseen: bool = False  # whether other levels are an error, or else missing
-    is_margin: bool = False  # whether the model predicts a function of the sum, and has no method for the sum itself
+    float64: bool = False
+    replaced: NDArray[np.float64] | None = None
+    category_set: NDArray[np.int64] | None = None
+    set_offsets: NDArray[np.int64] | None = None
+    set_intervals: NDArray[np.float64] | None = None
+    takes_codes: bool = False
+    levels: tuple[tuple[Any, ...], ...] | None = None
+    refuses_unseen: bool = False
+    is_margin: bool = False
+
+    def __post_init__(self) -> None:
+        for name, array in in_types(vars(self)).items():
+            object.__setattr__(self, name, array)
 
     @classmethod
     def of(cls, forest: Forest) -> Trees:
-        """Return the arrays of a forest; the value of an inner node is the mean of its children."""
+        """Return the arrays of a forest.
+
+        Parameters
+        ----------
+        forest : Forest
+            What `load_forest` has read.
+
+        Returns
+        -------
+        Trees
+            The value of an inner node is the mean of its children. Impurities are not known.
+        """
         _, n_features, _, *arrays, (_, thresholds, replaced, _, cuts), category_set = forest.core.__getstate__()
         tree_offsets, left, right, feature, threshold, missing_left, value, tree_output, offset, weight = arrays
         return cls(
@@ -80,18 +172,50 @@ class Trees:
         )
 
     def scaled(self, weight: float | NDArray[np.float64]) -> Trees:
-        """Return the ensemble whose output is multiplied by `weight`: one number, or one an output."""
+        """Return the sum whose outputs are multiplied by a number.
+
+        Parameters
+        ----------
+        weight : float or ndarray of shape (K,)
+            One for all outputs, or one for each.
+
+        Returns
+        -------
+        Trees
+        """
         weights = np.broadcast_to(weight, self.offset.shape)
         by_node = weights[np.repeat(self.tree_output, np.diff(self.tree_offsets))][:, None]
         value = self.value * (weights if self.value.shape[1] > 1 else by_node)
         return replace(self, value=value, offset=self.offset * weights)
 
     def shifted(self, by: NDArray[np.float64]) -> Trees:
-        """Return the ensemble to whose outputs constants are added."""
+        """Return the sum to whose outputs constants are added.
+
+        Parameters
+        ----------
+        by : ndarray of shape (K,)
+            One for each output.
+
+        Returns
+        -------
+        Trees
+        """
         return replace(self, offset=self.offset + by)
 
     def of_columns(self, columns: NDArray[np.int64], n_features: int) -> Trees:
-        """Return the ensemble as a function of rows of which it has seen some columns."""
+        """Return the sum as a function of rows with more columns than those it was trained with.
+
+        Parameters
+        ----------
+        columns : ndarray of shape (n,), int64
+            Where its own columns stand among all.
+        n_features : int
+            The number of all.
+
+        Returns
+        -------
+        Trees
+        """
         replaced = self.replaced
         if replaced is not None:
             replaced = np.tile(_NOTHING, (n_features, 1))
@@ -100,7 +224,18 @@ class Trees:
         return replace(self, feature=feature, n_features=n_features, replaced=replaced)
 
     def forest(self) -> Forest:
-        """Pass the arrays to C++."""
+        """Return the forest of these arrays.
+
+        Returns
+        -------
+        Forest
+
+        Raises
+        ------
+        ValueError
+            If they are no trees: children out of range, with two parents or none, variables, outputs or sets that
+            there are not, thresholds that are NaN, intervals that fall.
+        """
         if self.category_set is not None and not self.float64:
             return self._in_float64().forest()
         comparison, category_set = self._comparison()
@@ -217,8 +352,12 @@ def add(members: Sequence[Trees]) -> Trees:
     """Return the one ensemble whose outputs are the sums of those of the members, which have as many each."""
     members = _one_rule(members)
     return replace(
-        _end_to_end(members, [m.value for m in members], [m.tree_output for m in members]),
-        offset=np.sum([m.offset for m in members], axis=0),
+        _end_to_end(
+            members,
+            [m.value for m in members],
+            [m.tree_output for m in members],
+            np.sum([m.offset for m in members], axis=0),
+        ),
         output_names=members[0].output_names,
         is_classifier=members[0].is_classifier,
     )
@@ -233,8 +372,7 @@ def side_by_side(members: Sequence[Trees], output_names: tuple[str, ...]) -> Tre
         values = [_in_columns(m, int(start), int(first[-1])) for m, start in zip(members, first, strict=False)]
     tree_output = [m.tree_output + start for m, start in zip(members, first, strict=False)]
     return replace(
-        _end_to_end(members, values, tree_output),
-        offset=np.concatenate([m.offset for m in members]),
+        _end_to_end(members, values, tree_output, np.concatenate([m.offset for m in members])),
         output_names=output_names if len(output_names) > 1 else None,
         is_classifier=members[0].is_classifier,
     )
@@ -252,9 +390,12 @@ def _in_columns(member: Trees, start: int, count: int) -> NDArray[np.float64]:
 
 
 def _end_to_end(
-    members: Sequence[Trees], values: Sequence[NDArray[np.float64]], tree_output: Sequence[NDArray[np.int64]]
+    members: Sequence[Trees],
+    values: Sequence[NDArray[np.float64]],
+    tree_output: Sequence[NDArray[np.int64]],
+    offset: NDArray[np.float64],
 ) -> Trees:
-    """Return all trees, with these leaf values and outputs."""
+    """Return all trees, with these leaf values, outputs and constants."""
     first_nodes = np.cumsum([0, *(member.left.size for member in members)])
     offsets = [m.tree_offsets[1:] + start for m, start in zip(members, first_nodes, strict=False)]
     return Trees(
@@ -267,7 +408,7 @@ def _end_to_end(
         missing_left=np.concatenate([m.missing_left for m in members]),
         value=np.concatenate(values),
         tree_output=np.concatenate(tree_output),
-        offset=members[0].offset,
+        offset=offset,
         weight=np.concatenate([m.weight for m in members]),
         impurity=_joined([m.impurity for m in members]),
         allow_nan=all(m.allow_nan for m in members),

@@ -1,0 +1,165 @@
+"""Readers outside the package: registered by the name of a class, their trees checked before C++ sees them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tolerance import assert_close
+
+import fasthdmr
+from fasthdmr.inspection import partial_dependence
+from fasthdmr.loaders import Trees, registry
+
+RNG = np.random.default_rng(0)
+X = np.column_stack([RNG.choice([-1.0, 0.25, 0.5, np.nan], 100), RNG.integers(-1, 6, 100), RNG.normal(size=100)])
+
+
+class Model:
+    """Two trees on two variables, the second by categories; `changes` are fields that are wrong."""
+
+    def __init__(self, **changes):
+        self.changes = changes
+
+    def predict(self, X):
+        first = np.where(np.isnan(X[:, 0]) | (X[:, 0] <= 0.25), 1.0, np.where(np.isin(X[:, 1], [1, 3, 4]), 2.0, 4.0))
+        return 10 + first + np.where(X[:, 0] <= 0.5, 0.5, -0.5)
+
+
+class Child(Model):
+    pass
+
+
+FIELDS = {
+    "n_features": 3,
+    "tree_offsets": [0, 5, 8],
+    "left": [1, -1, 3, -1, -1, 1, -1, -1],
+    "right": [2, -1, 4, -1, -1, 2, -1, -1],
+    "feature": [0, 0, 1, 0, 0, 0, 0, 0],
+    "threshold": [0.25, 0, 0, 0, 0, 0.5, 0, 0],
+    "missing_left": [1, 0, 0, 0, 0, 0, 0, 0],
+    "value": np.array([[0], [1], [0], [2], [4], [0], [0.5], [-0.5]]),
+    "tree_output": [0, 0],
+    "offset": [10],
+    "weight": [1] * 8,
+    "allow_nan": True,
+    "category_set": [-1, -1, 0, -1, -1, -1, -1, -1],
+    "set_offsets": [0, 2],
+    "set_intervals": [[1, 1], [3, 4]],
+}
+
+
+def read_model(model):
+    return Trees(**FIELDS | model.changes)
+
+
+@pytest.fixture(autouse=True)
+def only_here(monkeypatch):
+    monkeypatch.setattr(registry, "_registered", {})
+    fasthdmr.register_loader(f"{__name__}.Model", read_model)
+
+
+@pytest.mark.parametrize("float64", [False, True])
+@pytest.mark.parametrize("cls", [Model, Child])
+def test_such_models_are_read(cls, float64):
+    model = cls(float64=float64)
+    assert_close(fasthdmr.load_forest(model).predict(X), model.predict(X))
+    fit = fasthdmr.TreeHDMR(model, measure="product").fit(X)
+    assert_close(fit.predict(X) + fit.residual(X), model.predict(X))
+    rows = np.nan_to_num(X)
+    grid, [average] = (lambda found: (found["grid_values"][0], found["average"]))(partial_dependence(model, rows, [1]))
+    brute = [model.predict(np.column_stack([rows[:, 0], np.full(100, x), rows[:, 2]])).mean() for x in grid]
+    assert_close(average, brute)
+
+
+def test_the_nearest_class_is_asked_and_the_last_reader():
+    fasthdmr.register_loader("test_loaders_registered._private.Child", lambda _: Trees(**FIELDS | {"offset": [11]}))
+    assert_close(fasthdmr.load_forest(Child()).predict(X), Model().predict(X) + 1)
+    assert_close(fasthdmr.load_forest(Model()).predict(X), Model().predict(X))
+    fasthdmr.register_loader("test_loaders_registered.Child", read_model)
+    assert_close(fasthdmr.load_forest(Child()).predict(X), Model().predict(X))
+
+
+def test_what_cannot_be_registered():
+    for name, reader, words in [(Model, read_model, "name must be a str"), ("a.B", None, "reader must be a function")]:
+        with pytest.raises(TypeError, match=words):
+            fasthdmr.register_loader(name, reader)
+    with pytest.raises(ValueError, match="name must be that of a class"):
+        fasthdmr.register_loader("", read_model)
+    fasthdmr.register_loader(f"{__name__}.Model", lambda model: model.predict)
+    with pytest.raises(TypeError, match=r"reader of test_loaders_registered.Model must return fasthdmr.loaders.Trees"):
+        fasthdmr.load_forest(Model())
+
+
+def put(field, index, value):
+    changed = np.array(FIELDS[field], dtype=object)
+    changed[index] = value
+    return {field: changed.tolist()}
+
+
+WRONG = [
+    (put("left", 0, 7), "tree 0, node 0: not a tree: its child 7 is out of range"),
+    (put("right", 2, -5), "tree 0, node 2: not a tree: its child -5 is out of range"),
+    (put("left", 2, 0), "node 2: not a tree: its child 0 is out of range"),  # a cycle
+    (put("left", 2, 2), "node 2: not a tree: its child 2 has another parent"),
+    (put("left", 0, -1), "node 0: not a tree: its child -1 is out of range"),
+    (put("left", 5, -1) | put("right", 5, -1), None),
+    ({"left": [1, -1, -1, 4, 3, 1, -1, -1], "right": [2, -1, -1, 4, 3, 2, -1, -1]}, "nodes that no path from the root"),
+    (put("left", 0, 0.5), r"left must hold integers, got 0.5"),
+    (put("left", 0, np.nan), r"left must hold integers, got nan"),
+    (put("left", 0, 2**63), r"left must hold integers"),
+    (put("left", 0, "a"), r"left must hold integers, got values of type <U"),
+    (put("feature", 2, 3), "feature must be from 0 to 2, got 3"),
+    (put("feature", 0, -1), "feature must be from 0 to 2, got -1"),
+    (put("threshold", 0, np.nan), "threshold must be numbers, got nan"),
+    (put("missing_left", 0, 2), "missing_left must be 0 or 1, got 2"),
+    (put("missing_left", 0, -1), "missing_left must hold integers from 0 to 255, got -1"),
+    (put("value", (3, 0), np.inf), "value must be finite, got inf"),
+    ({"value": np.zeros(8)}, r"value must have shape \(8, 1\), got \(8,\)"),
+    ({"value": np.zeros((8, 2))}, r"value must have shape \(8, 1\), got \(8, 2\)"),
+    ({"weight": [1] * 7}, r"weight must have shape \(8,\), got \(7,\)"),
+    ({"tree_offsets": []}, r"tree_offsets must have shape \(1,\), got \(0,\)"),
+    ({"tree_offsets": [0, 5, 9]}, "tree offsets must span the nodes"),
+    ({"tree_offsets": [0, 8, 8]}, "tree 1: no nodes"),
+    ({"tree_offsets": [0, 9, 8]}, "no nodes"),
+    ({"tree_output": [0, 1]}, "tree 1: no such output: 1"),
+    ({"tree_output": [0]}, r"tree_output must have shape \(2,\)"),
+    ({"offset": [np.nan]}, "offset must be finite, got nan"),
+    ({"offset": 10.0}, r"offset must have shape \(1,\), got \(\)"),
+    ({"n_features": 0, "category_set": None, "set_offsets": None, "set_intervals": None}, "feature must be from"),
+    ({"feature_names": ("a", "b")}, "feature_names must be 3 texts, got 2"),
+    ({"replaced": np.zeros((2, 3))}, r"replaced must have shape \(3, 3\)"),
+    ({"replaced": np.full((3, 3), np.nan)}, "replaced must have numbers from and to, got nan"),
+    (put("category_set", 2, 1), "category_set must be from 0 to 0 or -1, got 1"),
+    (put("category_set", 2, -2), "category_set must be from 0 to 0 or -1, got -2"),
+    ({"set_offsets": None}, "category_set, set_offsets and set_intervals must be given together"),
+    ({"set_offsets": []}, r"set_offsets must have shape \(1,\)"),
+    ({"set_offsets": [0, 3]}, "set_offsets must rise from 0 to the number of intervals, 2"),
+    ({"set_offsets": [0, 4, 2]}, "set_offsets must rise from 0 to the number of intervals, 2"),
+    ({"set_intervals": [[1, 1], [4, 3]]}, "set_intervals must rise from first to last value, got 4"),
+    ({"set_intervals": [[1, 1], [3, np.nan]]}, "set_intervals must be finite, got nan"),
+    ({"set_intervals": [1, 1, 3, 4]}, r"set_intervals must have shape \(2, 2\), got \(4,\)"),
+]
+
+
+@pytest.mark.parametrize("float64", [False, True])
+@pytest.mark.parametrize(("changes", "words"), WRONG)
+def test_arrays_that_are_no_trees(changes, words, float64):
+    with pytest.raises(ValueError, match=words):
+        fasthdmr.load_forest(Model(float64=float64, **changes))
+
+
+@given(
+    st.sampled_from(["tree_offsets", "left", "right", "feature", "tree_output", "category_set", "set_offsets"]),
+    st.integers(0, 7),
+    st.sampled_from([-(2**63), -2, -1, 0, 1, 2, 3, 7, 8, 2**31, 2**62, 2**63 - 1]),
+    st.booleans(),
+)
+@settings(max_examples=300, deadline=None)
+def test_any_wrong_number_is_an_error_or_another_forest(field, index, value, float64):
+    changed = list(FIELDS[field])
+    changed[index % len(changed)] = value
+    try:
+        forest = fasthdmr.load_forest(Model(float64=float64, **{field: changed}))
+    except ValueError:
+        return
+    assert np.isfinite(forest.predict(X)).all()
