@@ -18,6 +18,7 @@ from fasthdmr._estimators.base import BaseHDMR
 from fasthdmr._estimators.members import as_members, fit_members, is_fitted, load_members, variable_names
 from fasthdmr._forest.forest import Forest
 from fasthdmr._forest.levels import recoded
+from fasthdmr._forest.sparse import as_dense
 from fasthdmr._measures.product import TreesUnderProductMeasure
 from fasthdmr._solve.combination import Combination, Ridge, Sum
 from fasthdmr._solve.hierarchy import Solution
@@ -208,8 +209,10 @@ class TreeHDMR(BaseHDMR):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (N, n)
-            Rows whose empirical distribution is the measure.
+        X : array-like, data frame or sparse matrix of shape (N, n)
+            Rows whose empirical distribution is the measure. Sparse rows are taken where the libraries of the fitted
+            models take them, and made dense (8 N n bytes), here and in all other methods: absent entries are missing
+            values for xgboost, else zeros.
         y : array-like of shape (N,) or (N, K), optional
             Required for unfitted models, for "ridge", and for `normalise="data"`.
         sample_weight : array-like of shape (N,), optional
@@ -240,7 +243,7 @@ class TreeHDMR(BaseHDMR):
             members, combination = self._check_parameters()
             with self._timed("models read"):
                 read = [load_forest(member) if is_fitted(member) else member for member in members]
-            X = recoded(X, [model for model in read if isinstance(model, Forest)])
+            X = _in_numbers(X, [model for model in read if isinstance(model, Forest)])
             X, y, weights = self._check(read, combination, X, y, sample_weight)
             trees = self._load(members, read, combination, X, y, weights)
             problem = self._problem(combination, X, y, weights)
@@ -249,7 +252,7 @@ class TreeHDMR(BaseHDMR):
         return self
 
     def _in_numbers(self, X: Any) -> Any:
-        return recoded(X, getattr(self, "forests_", []))
+        return _in_numbers(X, getattr(self, "forests_", []))
 
     def _check_parameters(self) -> tuple[list[Any], Combination]:
         """Check all parameters that can be checked without data. Return the models and the way to combine them."""
@@ -371,6 +374,11 @@ class TreeHDMR(BaseHDMR):
         tags.input_tags.allow_nan = bool(members) and all(map(_takes_missing, members))
         tags.target_tags.required = bool(not members or self.combine == "ridge" or not all(map(is_fitted, members)))
         return tags
+
+
+def _in_numbers(X: Any, forests: Sequence[Forest]) -> Any:
+    """Return rows as forests take them: sparse ones dense, and codes in place of levels."""
+    return recoded(as_dense(X, forests), forests)
 
 
 def _takes_missing(model: Any) -> bool:

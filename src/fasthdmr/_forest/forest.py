@@ -7,9 +7,11 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 
 from fasthdmr import _core
 from fasthdmr._forest.levels import recoded
+from fasthdmr._forest.sparse import absent_in, as_dense, dense_blocks, in_place
 from fasthdmr._support.cached import cached_property
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.validation import check_rows
@@ -77,6 +79,9 @@ class Forest:
         X become codes by these.
     refuses_unseen : bool
         Whether other levels are an error, or else missing.
+    absent : float or None
+        What entries that a sparse X does not store count as: 0.0, or NaN where the model's library takes them for
+        missing. None: sparse X is refused.
 
     Examples
     --------
@@ -101,6 +106,7 @@ class Forest:
     takes_codes: bool = False
     levels: tuple[tuple[Any, ...], ...] | None = None
     refuses_unseen: bool = False
+    absent: float | None = None
 
     @property
     def n_trees(self) -> int:
@@ -144,8 +150,9 @@ class Forest:
 
         Parameters
         ----------
-        X : array-like or data frame of shape (N, n_features)
-            Arrays of float32 and float64 in any memory order are read in place.
+        X : array-like, data frame or sparse matrix of shape (N, n_features)
+            Arrays of float32 and float64 in any memory order are read in place. Sparse rows become dense in blocks of
+            64 MB; what they do not store is zero or missing, as for the model's library.
         n_jobs : int or None
             Number of threads; the result does not depend on it.
 
@@ -158,7 +165,7 @@ class Forest:
         ValueError
             If X has another shape or other column names, or missing values or levels that the model does not accept.
         TypeError
-            If X is sparse.
+            If X is sparse, and the model does not take sparse rows.
 
         Examples
         --------
@@ -176,7 +183,7 @@ class Forest:
 
         Parameters
         ----------
-        X : array-like or data frame of shape (N, n_features)
+        X : array-like, data frame or sparse matrix of shape (N, n_features)
             As for `predict`.
         by : {"tree", "node"}
             What is assigned to subspaces. "tree": whole trees, each to the set of its split variables. "node": the
@@ -218,16 +225,20 @@ class Forest:
             raise ValueError(f"by must be 'tree' or 'node', got {by!r}.")
         return self._evaluate(_core.TreeFeatures if by == "tree" else _core.NodeFeatures, X, n_jobs)
 
-    def _evaluate(self, kind: type[_core.Evaluator], X: ArrayLike, n_jobs: int | None) -> NDArray[np.float64]:
+    def _evaluate(self, kind: type[_core.Evaluator], X: Any, n_jobs: int | None) -> NDArray[np.float64]:
         """Evaluate; the layout of the trees in memory is made at the first call and cached."""
-        rows, threads = self._check(X), n_threads(n_jobs)
+        threads = n_threads(n_jobs)
+        if issparse(X) and X.shape[0]:
+            blocks = dense_blocks(X, absent_in(X, [self]))
+            return in_place(X.shape[0], ((place, self._evaluate(kind, rows, threads)) for place, rows in blocks))
+        rows = self._check(X)
         kept: dict[type, _core.Evaluator] = self.__dict__.setdefault("_evaluators", {})
         if kind not in kept:
             kept[kind] = kind(self.core, threads)
         return kept[kind].evaluate(rows, threads)
 
-    def _check(self, X: ArrayLike) -> NDArray[Any]:
-        X = recoded(X, [self])
+    def _check(self, X: Any) -> NDArray[Any]:
+        X = recoded(as_dense(X, [self]), [self])
         return check_rows(
             X, self.n_features, feature_names=self.feature_names, allow_nan=self.allow_nan, allow_inf=True
         )

@@ -96,7 +96,10 @@ def as_table(X: Any) -> Any:
     array([[1, 2]])
     """
     if issparse(X):
-        raise TypeError("Sparse X is not supported: a grid sets whole columns. Pass X.toarray().")
+        raise TypeError(
+            "Sparse X is not supported: a grid sets whole columns. Pass X.toarray(), with NaN in place of what is not "
+            "stored for models of xgboost, which take it for missing."
+        )
     check_rows_are_there(X, "X")
     if hasattr(X, "__array__"):
         return X

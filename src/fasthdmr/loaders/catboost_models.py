@@ -57,6 +57,7 @@ def of_document(arrays: dict[str, Any], document: dict[str, Any]) -> Trees:
         if has_classes
         else numbered(n_outputs, "y"),
         is_classifier=len(classes) > 0,
+        absent=0.0,
     )
 
 

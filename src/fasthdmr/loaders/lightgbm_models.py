@@ -52,6 +52,7 @@ def of_text(text: bytes, classes: Any = None) -> Trees:
         is_classifier=objective.startswith(("binary", "multiclass")),
         is_margin=not objective.startswith(_IDENTITY) or "sqrt" in objective,
         float64=True,
+        absent=0.0,
         takes_codes="category_set" in arrays or levels is not None,
         levels=levels,
         replaced=replaced,

@@ -182,6 +182,7 @@ def _trees(
         feature_names=None if names is None else tuple(map(str, names)),
         output_names=output_names,
         is_classifier=hasattr(model, "classes_"),
+        absent=0.0,
     )
 
 

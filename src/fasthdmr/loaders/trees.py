@@ -80,6 +80,8 @@ class Trees:
         Such columns of a data frame become codes by them. None: they are not known, and such columns are refused.
     refuses_unseen : bool
         Whether other levels are an error; otherwise they are missing.
+    absent : float or None
+        What entries that a sparse X does not store count as: 0.0, or NaN for missing. None: sparse X is refused.
     is_margin : bool
         Whether what the model predicts is a function of the sum, and no method of it gives the sum itself.
 
@@ -125,6 +127,7 @@ class Trees:
     takes_codes: bool = False
     levels: tuple[tuple[Any, ...], ...] | None = None
     refuses_unseen: bool = False
+    absent: float | None = None
     is_margin: bool = False
 
     def __post_init__(self) -> None:
@@ -168,6 +171,7 @@ class Trees:
             takes_codes=forest.takes_codes,
             levels=forest.levels,
             refuses_unseen=forest.refuses_unseen,
+            absent=forest.absent,
             **_sets_of(category_set, cuts),
         )
 
@@ -264,6 +268,7 @@ class Trees:
             takes_codes=self.takes_codes,
             levels=self.levels,
             refuses_unseen=self.refuses_unseen,
+            absent=self.absent,
         )
 
     def _comparison(self) -> tuple[_core.Comparison | None, NDArray[np.int64] | None]:
@@ -421,6 +426,7 @@ def _end_to_end(
         takes_codes=any(m.takes_codes for m in members),
         levels=_same_levels([m for m in members if m.takes_codes]),
         refuses_unseen=any(m.refuses_unseen for m in members),
+        absent=members[0].absent if len({str(m.absent) for m in members}) == 1 else None,
         is_margin=any(m.is_margin for m in members),
     )
 

@@ -93,6 +93,7 @@ def of_document(
         takes_codes="category_set" in arrays or "c" in learner.get("feature_types", ()),
         levels=_levels(model),
         refuses_unseen=True,
+        absent=math.nan,
         replaced=None if math.isnan(missing) else _missing(n_features, missing),
     )
 

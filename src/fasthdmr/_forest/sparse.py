@@ -1,0 +1,81 @@
+"""Sparse rows as dense ones: what an entry that is not stored counts as depends on the library of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+_BLOCK_BYTES = 1 << 26
+
+
+class TakesSparse(Protocol):
+    """What is asked of a forest; its attribute is described there."""
+
+    @property
+    def absent(self) -> float | None: ...
+
+
+def as_dense(X: Any, forests: Sequence[TakesSparse]) -> Any:
+    """Return sparse rows as an array, and all other rows as they are.
+
+    Raises
+    ------
+    TypeError
+        If a model does not take sparse rows, or if models read absent entries in different ways.
+    ValueError
+        If X has one dimension.
+    """
+    if not issparse(X):
+        return X
+    return _filled(X.tocsr(), absent_in(X, forests))
+
+
+def absent_in(X: Any, forests: Sequence[TakesSparse]) -> float:
+    """Return what an absent entry of sparse rows counts as; errors as of `as_dense`."""
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {X.ndim}D sparse array instead: X must be two-dimensional.")
+    absent = {str(forest.absent): forest.absent for forest in forests}  # by text: NaN is equal to nothing
+    if len(absent) == 1 and (value := next(iter(absent.values()))) is not None:
+        return value
+    reason = "models read absent entries in different ways" if len(absent) > 1 else "this model does not take it"
+    if not absent:
+        reason = "models that are not fitted get dense rows"
+    raise TypeError(
+        f"Sparse data was passed for X, but dense data is required: {reason}. Use '.toarray()' to convert to a dense "
+        f"numpy array, of {8e-9 * X.shape[0] * X.shape[1]:.2g} GB, in which absent entries are 0."
+    )
+
+
+def dense_blocks(X: Any, absent: float) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Yield blocks of sparse rows as arrays of at most 64 MB, or of one row, with their places."""
+    rows = X.tocsr()
+    step = max(1, _BLOCK_BYTES // (8 * max(1, rows.shape[1])))
+    for start in range(0, rows.shape[0], step):
+        place = slice(start, min(start + step, rows.shape[0]))
+        yield place, _filled(rows[place], absent)
+
+
+def in_place(n_rows: int, blocks: Iterable[tuple[slice, NDArray[np.float64]]]) -> NDArray[np.float64]:
+    """Return the rows of all blocks in one matrix, column by column in memory."""
+    whole = None
+    for place, values in blocks:
+        if whole is None:
+            whole = np.empty((n_rows, values.shape[1]), order="F")
+        whole[place] = values
+    assert whole is not None
+    return whole
+
+
+def _filled(rows: Any, absent: float) -> NDArray[Any]:
+    """Return compressed rows as an array; entries that are stored twice are added up."""
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    dtype = rows.dtype if rows.dtype in (np.float32, np.float64) else np.float64
+    dense: NDArray[Any] = np.full(rows.shape, absent, dtype=dtype)
+    dense[np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), rows.indices] = rows.data
+    return dense

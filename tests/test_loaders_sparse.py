@@ -1,0 +1,141 @@
+"""Sparse rows: absent entries are what the model's library takes them for, seen in its own predictions."""
+
+import warnings
+
+import numpy as np
+import pytest
+from boosters import library
+from scipy import sparse
+from sklearn.ensemble import (
+    BaggingRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+    RandomForestRegressor,
+    VotingRegressor,
+)
+from sklearn.multioutput import MultiOutputRegressor
+from tolerance import assert_close
+
+from fasthdmr import TreeHDMR, load_forest
+from fasthdmr._forest import sparse as module
+
+pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.FastHDMRWarning")
+
+RNG = np.random.default_rng(0)
+FULL = RNG.choice([-1.0, 0.0, 1.0, np.nan], size=(300, 3))
+NUMBERS = np.nan_to_num(FULL, nan=2.0)
+Y = np.nan_to_num(FULL, nan=7.0) @ [1, 10, 100] + np.nan_to_num(FULL[:, 0] * FULL[:, 1], nan=3.0)
+FORMATS = ("csr_matrix", "csr_array", "csc_matrix", "csc_array", "coo_matrix", "coo_array")
+
+
+def some_stored(rows):
+    """Sparse rows where some zeros are stored, and others absent."""
+    row, column = (place.ravel() for place in np.indices(rows.shape))
+    kept = (rows.ravel() != 0) | (row % 3 == 0)
+    return sparse.csr_matrix((rows.ravel()[kept], (row[kept], column[kept])), shape=rows.shape)
+
+
+def xgboost_model(**options):
+    return library("xgboost").XGBRegressor(n_estimators=20, max_depth=5, n_jobs=1, **options)
+
+
+def lightgbm_model(**options):
+    few = {"min_child_samples": 2, "verbose": -1, "n_jobs": 1}
+    return library("lightgbm").LGBMRegressor(n_estimators=20, **few, **options)
+
+
+def catboost_model():
+    return library("catboost").CatBoostRegressor(n_estimators=20, verbose=0, allow_writing_files=False, thread_count=1)
+
+
+# Unfitted models, and whether they are fitted to rows with missing values.
+MODELS = {
+    "xgboost": (xgboost_model, True),
+    "xgboost missing=1": (lambda: xgboost_model(missing=1.0), True),
+    "xgboost of two targets": (lambda: MultiOutputRegressor(xgboost_model()), True),
+    "LightGBM": (lightgbm_model, True),
+    "LightGBM zero_as_missing": (lambda: lightgbm_model(zero_as_missing=True), True),
+    "LightGBM use_missing=False": (lambda: lightgbm_model(use_missing=False), True),
+    "CatBoost": (catboost_model, True),
+    "gradient boosting": (lambda: GradientBoostingRegressor(n_estimators=20, random_state=0), False),
+    "classifier": (lambda: GradientBoostingClassifier(n_estimators=5, random_state=0), False),
+    "forest": (lambda: RandomForestRegressor(5, random_state=0), False),
+    "bagging": (lambda: BaggingRegressor(GradientBoostingRegressor(n_estimators=9), 3, random_state=0), False),
+}
+every_model = pytest.mark.parametrize("name", MODELS)
+
+
+def fitted(name):
+    make, with_missing = MODELS[name]
+    rows = FULL if with_missing else NUMBERS
+    y = Y > 3 if name == "classifier" else np.column_stack([Y, -Y]) if "two targets" in name else Y
+    return make().fit(rows, y), some_stored(np.where(rows == 2, 0, rows))
+
+
+@every_model
+@pytest.mark.parametrize("kind", FORMATS)
+def test_as_the_library_predicts(name, kind):
+    model, rows = fitted(name)
+    rows = getattr(sparse, kind)(rows)
+    own = sparse.csr_matrix(rows) if name == "CatBoost" else rows  # it takes no sparse arrays
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # LightGBM and CatBoost about formats and names
+        predicted = model.decision_function(own) if name == "classifier" else model.predict(own)
+    forest = load_forest(model)
+    tolerance = 1e-5 if "xgboost" in name else 1e-12
+    assert_close(forest.predict(rows), predicted, tolerance, reason="xgboost adds up in float32")
+
+
+@every_model
+def test_tree_hdmr(name):
+    model, rows = fitted(name)
+    forest = load_forest(model)
+    dense = np.where(rows.toarray() == 0, forest.absent, rows.toarray())
+    dense[::3] = rows.toarray()[::3]
+    fit = TreeHDMR(model).fit(rows)
+    for at in (rows, sparse.csc_array(rows)):
+        assert np.array_equal(fit.transform(at), TreeHDMR(model).fit(dense).transform(dense))
+        assert_close(fit.predict(at) + fit.residual(at), forest.predict(dense), rtol=1e-9)
+    assert fit.explain(rows[1], output=0).output == fit.explain(dense[1], output=0).output
+
+
+@pytest.mark.parametrize("by", ["tree", "node"])
+def test_blocks_of_rows(by, monkeypatch):
+    model, rows = fitted("gradient boosting")
+    forest = load_forest(model)
+    whole = forest.group_features(rows, by=by)
+    monkeypatch.setattr(module, "_BLOCK_BYTES", 8 * 3 * 7)
+    found = forest.group_features(rows, by=by)
+    assert np.array_equal(found, whole) and found.flags.f_contiguous
+    assert np.array_equal(forest.predict(rows), forest.predict(rows.toarray()))
+
+
+def test_entries_that_are_stored_twice_are_added():
+    twice = sparse.csr_array(([0.5, 0.5, 1.0], [0, 0, 2], [0, 3]), shape=(1, 3))
+    forest = load_forest(fitted("gradient boosting")[0])
+    assert np.array_equal(forest.predict(twice), forest.predict([[1.0, 0.0, 1.0]]))
+    assert twice.nnz == 3  # as it was
+
+
+def test_what_takes_no_sparse_rows():
+    _, rows = fitted("gradient boosting")
+    own = HistGradientBoostingRegressor(max_iter=3).fit(NUMBERS, Y)
+    words = r"dense data is required: this model does not take it. Use '.toarray\(\)'.* of 7.2e-06 GB"
+    for refuses in (own.predict, load_forest(own).predict, TreeHDMR(own).fit):
+        with pytest.raises(TypeError, match=words if refuses != own.predict else "Sparse data was passed"):
+            refuses(rows)
+    with pytest.raises(TypeError, match="models that are not fitted get dense rows"):
+        TreeHDMR(GradientBoostingRegressor()).fit(rows, Y)
+    with pytest.raises(ValueError, match="Expected 2D array, got 1D sparse array"):
+        load_forest(fitted("gradient boosting")[0]).predict(sparse.coo_array([1.0, 0.0, 2.0]))
+
+
+def test_models_of_two_libraries():
+    model, rows = fitted("xgboost")
+    other, _ = fitted("forest")
+    with pytest.raises(TypeError, match="models read absent entries in different ways"):
+        TreeHDMR([model, other], combine="sum").fit(rows)
+    voting = VotingRegressor([("a", xgboost_model()), ("b", RandomForestRegressor(3))]).fit(NUMBERS, Y)
+    with pytest.raises(TypeError, match="this model does not take it"):
+        load_forest(voting).predict(rows)
