@@ -1,5 +1,6 @@
 """Frames with columns of dtype category, which become codes by the levels of the training frame."""
 
+import importlib
 import pickle
 
 import numpy as np
@@ -95,6 +96,27 @@ def test_invalid_input_is_refused(name):
         load_forest(model).predict(two)
     with pytest.raises(ValueError, match=r"\['level'\] are of dtype category.*codes as numbers"):
         partial_dependence(model, frame, ["number"])
+
+
+@every_library
+@every_kind
+def test_rows_that_are_series_are_refused(name, kind):
+    model, frame = fitted(name, kind)
+    fit = TreeHDMR(model).fit(frame)
+    with pytest.raises(ValueError, match=r"a Series does not say which .* frame.iloc\[\[i\]\]"):
+        fit.explain(frame.iloc[3])  # of levels that are numbers it would be numbers
+
+
+@every_library
+def test_a_fitted_model_is_exported_once(name, monkeypatch):
+    model, frame = fitted(name, "text")
+    reader = f"{name.lower()}_models"
+    module = importlib.import_module(f"fasthdmr.loaders.{reader}")
+    calls = []
+    original = module.read_wrapper
+    monkeypatch.setattr(module, "read_wrapper", lambda model: calls.append(model) or original(model))
+    TreeHDMR(model).fit(frame)
+    assert len(calls) == 1
 
 
 def test_text_that_xgboost_cuts():

@@ -27,9 +27,15 @@ def recoded(X: Any, forests: Sequence[TakesLevels]) -> Any:
     Raises
     ------
     ValueError
-        If a model does not know the levels of the columns, if models have different ones, or for unseen levels.
+        If a model does not know the levels of the columns, if models have different ones, or for unseen levels. If X
+        is a Series, which keeps the values of levels and not the dtype of each.
     """
     takers = [forest for forest in forests if forest.takes_codes]
+    if takers and hasattr(X, "iloc") and X.ndim == 1:
+        raise ValueError(
+            "The model takes codes of categories, and a Series does not say which of its values are categories. Pass "
+            "the row as a frame: frame.iloc[[i]]."
+        )
     places = category_columns(X) if takers else []
     if not places:
         return X

@@ -163,9 +163,10 @@ def as_row(x: Any) -> Any:
     (1, 2)
     """
     given = x
-    check_numbers(x, "x")
     if hasattr(x, "iloc") and np.ndim(x) == 1:  # a row of a pandas frame: its index names the variables
-        return x.to_frame().T
+        # Of columns of several dtypes it has objects, pd.NA among them.
+        x = (x.where(x.notna(), np.nan) if x.dtype.kind == "O" else x).to_frame().T
+    check_numbers(x, "x")
     if not hasattr(x, "shape"):
         x = np.asarray(x)
     if len(x.shape) == 0:

@@ -200,7 +200,8 @@ def _kind_of(value: Any) -> str | None:
 def _error(begin: str, kind: str, example: Any, remedy: str) -> Exception:
     if kind not in _REMEDIES:
         cause = f"float() argument must be a string or a real number, not {type(example).__name__!r}"
-        return TypeError(f"{begin} {kind}: {cause}. Pass numbers, NaN where they are missing.")
+        hint = ": X.where(X.notna(), np.nan)" if type(example).__name__ == "NAType" else ""
+        return TypeError(f"{begin} {kind}: {cause}. Pass numbers, NaN where they are missing{hint}.")
     shown = str(example)[:_SHOWN]
     if kind == "text":
         return ValueError(f"{begin} text: could not convert string to float: {shown!r}. {remedy or _REMEDIES[kind]}")
