@@ -12,7 +12,7 @@ import pytest
 import skops.io
 from browser import CHROMIUM, chromium
 from sklearn import __version__ as sklearn_version
-from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
+from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor, RandomForestRegressor
 
 import fasthdmr
 from fasthdmr._cli.main import main
@@ -251,3 +251,15 @@ def test_browser_sorts_by_the_keyboard(page):
     assert names.index(EVIL) < names.index("plain")
     page.press("Enter", "\r")
     assert column(page, 0) == names[::-1]
+
+
+def test_the_unit_of_the_output_is_in_the_report(report, tmp_path):
+    X, y = data()
+    classifier = GradientBoostingClassifier(n_estimators=5, max_depth=2, random_state=0).fit(X, y > 0)
+    skops.io.dump(classifier, tmp_path / "model.skops")
+    X.to_csv(tmp_path / "data.csv", index=False)
+    argv = ["decompose", tmp_path / "model.skops", tmp_path / "data.csv", "--report", tmp_path / "out.html"]
+    assert main(list(map(str, argv))) == 0
+    page = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert "<dt>Unit of the output</dt><dd>log-odds</dd>" in page
+    assert "Unit of the output" not in report.read_text(encoding="utf-8")

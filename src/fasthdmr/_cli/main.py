@@ -210,6 +210,7 @@ def _page(arguments: argparse.Namespace, model: Any, hdmr: Any, X: Any, scores: 
         "Data": arguments.data.name,
         "Rows": X.shape[0],
         "Variables": f"{X.shape[1]}: {', '.join(hdmr.feature_names_)}",
+        **({"Unit of the output": unit} if (unit := hdmr.decomposition_.unit) else {}),
         "Mean of the output, f₀": _numbers_as_text(hdmr.intercept_),
         "Variance of the output": _numbers_as_text(hdmr.sensitivity_.variance),
         **scores,

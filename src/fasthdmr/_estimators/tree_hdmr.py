@@ -248,7 +248,8 @@ class TreeHDMR(BaseHDMR):
             trees = self._load(members, read, combination, X, y, weights)
             problem = self._problem(combination, X, y, weights)
             with self._timed("decomposed"):
-                self._assemble(problem, *self._strategy(trees, combination).solve(problem))
+                dictionary, solutions = self._strategy(trees, combination).solve(problem)
+                self._assemble(problem, combination, dictionary, solutions)
         return self
 
     def _in_numbers(self, X: Any) -> Any:
@@ -331,9 +332,12 @@ class TreeHDMR(BaseHDMR):
             return TreesInColumns(trees, combination)
         return TreesInSpans(trees, combination, SpanOptions(self.basis, self.degree, self.n_splines), self.smooth)
 
-    def _assemble(self, problem: Problem, dictionary: Dictionary, solutions: Sequence[Solution]) -> None:
+    def _assemble(
+        self, problem: Problem, combination: Combination, dictionary: Dictionary, solutions: Sequence[Solution]
+    ) -> None:
         one = len(solutions) == 1
         names = self.forests_[0].output_names or tuple(f"y{k}" for k in range(len(solutions)))
+        units = {""} if combination.needs_y else {forest.unit for forest in self.forests_}
         self._set_decomposition(
             problem,
             dictionary,
@@ -342,6 +346,7 @@ class TreeHDMR(BaseHDMR):
             sample=Sample.of(problem.X, problem.weights),
             ci=self.ci if self.measure == "empirical" else None,
             remedy=self._remedy,
+            unit=units.pop() if len(units) == 1 else "",
         )
         alphas = [solution.alpha for solution in solutions]
         self.alpha_ = alphas[0] if one or alphas[0] is None else np.array(alphas)

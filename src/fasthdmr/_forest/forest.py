@@ -82,6 +82,10 @@ class Forest:
     absent : float or None
         What entries that a sparse X does not store count as: 0.0, or NaN where the model's library takes them for
         missing. None: sparse X is refused.
+    unit : str
+        What the outputs are: "log-odds", "half the log-odds", "log of the mean", "log of the hazard", "log of the
+        time", "log of the quantile", "square root", "score" or "probability"; "" where they are in the units of the
+        target, or not known.
 
     Examples
     --------
@@ -107,6 +111,7 @@ class Forest:
     levels: tuple[tuple[Any, ...], ...] | None = None
     refuses_unseen: bool = False
     absent: float | None = None
+    unit: str = ""
 
     @property
     def n_trees(self) -> int:

@@ -44,6 +44,8 @@ class Component:
     arguments : tuple of str
         The names of the variables in the order of the arguments. It is the order in which the component was requested:
         ``component(("s5", "bmi"))`` takes s5 first, though bmi is the first column of the two.
+    unit : str
+        What its values are, such as "log-odds"; "" in the units of the output.
 
     Notes
     -----
@@ -68,6 +70,7 @@ class Component:
     _order: tuple[int, ...] | None  # position in `arguments` of each variable of `subspace`; None: columns
     _source: Source
     _uncertainty: Uncertainty | None = None
+    unit: str = ""
 
     def __call__(self, values: ArrayLike) -> Floats:
         """Evaluate f_u.

@@ -48,6 +48,8 @@ class Decomposition:
     concurvity : ndarray of float64, shape (n,) or (n, K), or None
         The adjusted R² of each main effect in a regression on functions of the other variables; NaN for main effects
         with small indices. None without spline or bin spans, or if there are too few rows.
+    unit : str
+        What f_0, components and residual are, such as "log-odds"; "" in the units of the target, or not known.
     """
 
     dictionary: Dictionary
@@ -58,6 +60,7 @@ class Decomposition:
     output_names: tuple[str, ...] | None
     sample: Sample | None = None
     concurvity: Floats | None = None
+    unit: str = ""
 
     @property
     def intercept(self) -> float | Floats:
@@ -306,6 +309,7 @@ class Decomposition:
             None if self.dictionary.takes_columns else tuple(map(variables.index, subspace)),
             self,
             self.sensitivity.uncertainty,
+            self.unit,
         )
 
     def _each_output(self, rows: Any, weights: Callable[[Solution], Any], n_threads: int) -> Floats:
@@ -333,6 +337,7 @@ def assemble(
     sample: Sample | None = None,
     ci: str | None = "jackknife",
     remedy: Callable[[], str] | None = None,
+    unit: str = "",
 ) -> Decomposition:
     """Combine the solutions of all outputs, and compute the indices (spec 2).
 
@@ -351,6 +356,7 @@ def assemble(
     remedy : callable or None
         Returns the advice in the warning of a large residual. None: there is no warning, because a large residual is
         expected.
+    unit : str
 
     Returns
     -------
@@ -389,7 +395,7 @@ def assemble(
         output_names,
     )
     result = Decomposition(dictionary, tuple(solutions), subspaces, sensitivity, feature_names, output_names, sample)
-    result = replace(result, concurvity=concurvity(result))
+    result = replace(result, unit=unit, concurvity=concurvity(result))
     if all(s.projection is not None for s in solutions) and sample is not None:
         sensitivity = replace(sensitivity, fidelity=Fidelity(result))
         result = replace(result, sensitivity=sensitivity)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fasthdmr._results.decomposition import Decomposition
 from fasthdmr._support.numbers import check_numbers
 from fasthdmr._support.optional import require
-from fasthdmr._support.outputs import output_index
+from fasthdmr._support.outputs import output_index, with_unit
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.tables import format_rows
 from fasthdmr._support.typing import Floats
@@ -45,6 +45,8 @@ class Explanation:
         The residual at the row.
     output : float
         The output of the black box: the sum of `intercept`, `contributions` and `residual`.
+    unit : str
+        What they are, such as "log-odds"; "" in the units of the target, or not known.
 
     Examples
     --------
@@ -69,6 +71,7 @@ class Explanation:
     intercept: float
     residual: float
     output: float
+    unit: str = ""
 
     @property
     def names(self) -> list[str]:
@@ -126,7 +129,7 @@ class Explanation:
         sums = np.cumsum([term for *_, term in terms]).tolist()
         rows = [(*term, total) for term, total in zip(terms, sums, strict=True)]
         columns = ("Subspace", "Variables", "Values", "Contribution", "Sum")
-        return format_rows(columns, rows, [("", "Output", "", self.output, None)])
+        return format_rows(columns, rows, [("", with_unit("Output", self.unit), "", self.output, None)])
 
 
 def explain(decomposition: Decomposition, row: NDArray[Any], output: int | str | None, n_threads: int) -> Explanation:
@@ -146,6 +149,7 @@ def explain(decomposition: Decomposition, row: NDArray[Any], output: int | str |
         intercept=f_0,
         residual=black_box - (f_0 + float(terms.sum())),
         output=black_box,
+        unit=decomposition.unit,
     )
 
 

@@ -5,6 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
+def with_unit(text: str, unit: str) -> str:
+    """Return a label with the unit of what it names.
+
+    Examples
+    --------
+    >>> with_unit("f(age)", "log-odds"), with_unit("f(age)", "")
+    ('f(age) (log-odds)', 'f(age)')
+    """
+    return f"{text} ({unit})" if unit else text
+
+
 def output_index(output: int | str | None, n_outputs: int, names: Sequence[str] | None = None) -> int:
     """Return the index of an output given by index or by name.
 

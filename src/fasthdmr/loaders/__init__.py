@@ -24,8 +24,8 @@ def load_forest(model: Any) -> Forest:
 
     For boosting of all libraries the output is the margin, also called raw score. With squared, absolute or quantile
     loss that is the prediction, in the units of the target. With a logistic loss it is the log-odds of the second
-    class, with several classes a score of each, and with Poisson, gamma or Tweedie loss the logarithm of the mean. f0,
-    components and variances are in its units.
+    class, with several classes a score of each, and with Poisson, gamma or Tweedie loss the logarithm of the mean:
+    the `unit` of the forest says it. f0, components and standard deviations are in its units.
 
     Parameters
     ----------

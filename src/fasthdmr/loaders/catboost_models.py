@@ -24,6 +24,17 @@ _RANKING = (
     "LambdaMart",
 )
 
+_UNITS = {
+    **dict.fromkeys(_RANKING, "score"),
+    **dict.fromkeys(("Logloss", "CrossEntropy", "Focal"), "log-odds"),
+    **dict.fromkeys(("MultiClassOneVsAll", "MultiLogloss", "MultiCrossEntropy"), "log-odds"),
+    **dict.fromkeys(("Poisson", "Tweedie"), "log of the mean"),
+    "LogLinQuantile": "log of the quantile",
+    "MultiClass": "score",
+    "Cox": "log of the hazard",
+    "SurvivalAft": "log of the time",
+}
+
 
 def read_model(model: Any) -> Trees:
     """Read a CatBoost model: scale times the sum of its trees, plus a bias."""
@@ -58,6 +69,7 @@ def of_document(arrays: dict[str, Any], document: dict[str, Any]) -> Trees:
         else numbered(n_outputs, "y"),
         is_classifier=len(classes) > 0,
         absent=0.0,
+        unit=_UNITS.get(_loss(document), ""),
     )
 
 
@@ -81,5 +93,9 @@ def _predicts_the_sum(model: Any, document: dict[str, Any]) -> bool:
     """Return whether `predict` is the sum of the trees: a sum of several models does not say what it was fitted to."""
     if type(model).__name__ == "CatBoost":  # its `predict` gives raw values
         return True
-    loss = document["model_info"].get("params", {}).get("loss_function", {}).get("type")
-    return loss in _IDENTITY + _RANKING
+    return _loss(document) in _IDENTITY + _RANKING
+
+
+def _loss(document: dict[str, Any]) -> str:
+    """Return the loss that the model was fitted with; "" for a sum of several models."""
+    return str(document["model_info"].get("params", {}).get("loss_function", {}).get("type", ""))

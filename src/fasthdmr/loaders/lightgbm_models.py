@@ -53,10 +53,24 @@ def of_text(text: bytes, classes: Any = None) -> Trees:
         is_margin=not objective.startswith(_IDENTITY) or "sqrt" in objective,
         float64=True,
         absent=0.0,
+        unit=_unit(objective),
         takes_codes="category_set" in arrays or levels is not None,
         levels=levels,
         replaced=replaced,
     )
+
+
+def _unit(objective: str) -> str:
+    """Return what the raw score is, from a line such as "binary sigmoid:1"."""
+    kind, *options = objective.split(" ")
+    if kind in ("binary", "multiclassova", "cross_entropy"):
+        slope = next((option[8:] for option in options if option.startswith("sigmoid:")), "1")
+        return "log-odds" if float(slope) == 1 else f"log-odds / {slope}"
+    if kind in ("poisson", "gamma", "tweedie"):
+        return "log of the mean"
+    if kind in ("multiclass", "cross_entropy_lambda", "lambdarank", "rank_xendcg"):
+        return "score"
+    return "square root" if "sqrt" in options else ""
 
 
 def _levels(text: bytes) -> tuple[tuple[Any, ...], ...] | None:

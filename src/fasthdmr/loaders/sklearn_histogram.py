@@ -41,10 +41,17 @@ def read_histogram_boosting(model: Any) -> Trees:
         feature_names=None if names is None else tuple(map(str, names)),
         output_names=tuple(map(str, model.classes_)) if offset.size > 1 else None,
         is_classifier=hasattr(model, "classes_"),
-        is_margin=getattr(model, "loss", None) in ("gamma", "poisson"),
+        unit=_unit(model, offset.size),
+        is_margin=model.loss in ("gamma", "poisson"),
         float64=True,
     )
     return _by_categories(trees, model, nodes, predictors) if nodes["is_categorical"].any() else trees
+
+
+def _unit(model: Any, n_outputs: int) -> str:
+    if hasattr(model, "classes_"):
+        return "log-odds" if n_outputs == 1 else "score"
+    return "log of the mean" if model.loss in ("gamma", "poisson") else ""
 
 
 def _columns(model: Any) -> NDArray[np.int64]:

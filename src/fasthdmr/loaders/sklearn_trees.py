@@ -66,7 +66,16 @@ def read_boosting(model: Any) -> Trees:
         offset=np.asarray(offset, dtype=np.float64),
         allow_nan=bool(get_tags(model).input_tags.allow_nan),
         output_names=_labels(model.classes_) if n_outputs > 1 else None,
+        unit=_unit_of_boosting(model, n_outputs),
     )
+
+
+def _unit_of_boosting(model: Any, n_outputs: int) -> str:
+    if not is_classifier(model):
+        return ""
+    if n_outputs > 1:
+        return "score"
+    return "half the log-odds" if model.loss == "exponential" else "log-odds"
 
 
 def _refuse_varying_init(model: Any) -> None:
@@ -105,6 +114,7 @@ def _averaged(model: Any, members: list[Any]) -> Trees:
         # The same check as in the model's predict: it depends on splitter, criterion and version.
         allow_nan=bool(members[0]._support_missing_values(np.empty((0, 0)))),
         output_names=tuple(names) if len(names) > 1 else None,
+        unit="probability" if is_classifier(model) else "",
     )
 
 
@@ -147,6 +157,7 @@ def _trees(
     offset: NDArray[np.float64],
     allow_nan: bool,
     output_names: tuple[str, ...] | None,
+    unit: str,
 ) -> Trees:
     """Concatenate the nodes of the members' trees, whose leaf values have shape (targets, classes)."""
     trees, tree_offsets = _core.grown_trees(members)
@@ -183,6 +194,7 @@ def _trees(
         output_names=output_names,
         is_classifier=hasattr(model, "classes_"),
         absent=0.0,
+        unit=unit,
     )
 
 

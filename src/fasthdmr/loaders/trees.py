@@ -82,6 +82,8 @@ class Trees:
         Whether other levels are an error; otherwise they are missing.
     absent : float or None
         What entries that a sparse X does not store count as: 0.0, or NaN for missing. None: sparse X is refused.
+    unit : str
+        What the sum is, such as "log-odds" or "log of the mean"; "" where it is in the units of the target.
     is_margin : bool
         Whether what the model predicts is a function of the sum, and no method of it gives the sum itself.
 
@@ -128,6 +130,7 @@ class Trees:
     levels: tuple[tuple[Any, ...], ...] | None = None
     refuses_unseen: bool = False
     absent: float | None = None
+    unit: str = ""
     is_margin: bool = False
 
     def __post_init__(self) -> None:
@@ -172,6 +175,7 @@ class Trees:
             levels=forest.levels,
             refuses_unseen=forest.refuses_unseen,
             absent=forest.absent,
+            unit=forest.unit,
             **_sets_of(category_set, cuts),
         )
 
@@ -269,6 +273,7 @@ class Trees:
             levels=self.levels,
             refuses_unseen=self.refuses_unseen,
             absent=self.absent,
+            unit=self.unit,
         )
 
     def _comparison(self) -> tuple[_core.Comparison | None, NDArray[np.int64] | None]:
@@ -427,6 +432,7 @@ def _end_to_end(
         levels=_same_levels([m for m in members if m.takes_codes]),
         refuses_unseen=any(m.refuses_unseen for m in members),
         absent=members[0].absent if len({str(m.absent) for m in members}) == 1 else None,
+        unit=members[0].unit if len({m.unit for m in members}) == 1 else "",
         is_margin=any(m.is_margin for m in members),
     )
 

@@ -35,6 +35,9 @@ _IDENTITY = (
 )
 
 
+_UNITS = {"survival:cox": "log of the hazard", "survival:aft": "log of the time", "binary:logitraw": "log-odds"}
+
+
 def read_booster(booster: Any) -> Trees:
     """Read a Booster with all of its rounds, as it predicts."""
     return of_document(*_exported(booster))
@@ -94,6 +97,7 @@ def of_document(
         levels=_levels(model),
         refuses_unseen=True,
         absent=math.nan,
+        unit=_unit(objective),
         replaced=None if math.isnan(missing) else _missing(n_features, missing),
     )
 
@@ -122,6 +126,16 @@ def _refuse_linear(name: str) -> None:
             "This xgboost model has booster='gblinear': a linear function, and no trees. Its coefficients are its "
             "decomposition; fit booster='gbtree' for trees, or pass the model to fasthdmr.HDMR."
         )
+
+
+def _unit(objective: str) -> str:
+    if objective in _UNITS:
+        return _UNITS[objective]
+    if objective in _LOGIT:
+        return "log-odds"
+    if objective in _LOG:
+        return "log of the mean"
+    return "" if objective.startswith("reg:") else "score"
 
 
 def _margin(objective: str, base: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -23,7 +23,7 @@ def draw_single(drawn: Drawn, axes: Any) -> None:
     else:
         _bars(drawn, variable, axes)
     axes.set_xlabel(shared.shorten(name), **shared.PLAIN)
-    axes.set_ylabel(shared.function_label([name]), **shared.PLAIN)
+    axes.set_ylabel(drawn.label, **shared.PLAIN)
     axes.spines[["top", "right"]].set_visible(False)
 
 

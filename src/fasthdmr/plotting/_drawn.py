@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr._support.cached import cached_property
+from fasthdmr._support.outputs import with_unit
 from fasthdmr._support.sample import Sample
 from fasthdmr._support.typing import Floats
-from fasthdmr.plotting._shared import level_name
+from fasthdmr.plotting._shared import function_label, level_name
 
 MAX_LEVELS = 10  # a variable with at most so many distinct values is drawn as bars
 _MISSING_WIDTH = 0.07  # width of the strip for missing values, as a fraction of the axis
@@ -107,6 +108,11 @@ class Drawn:
     def names(self) -> tuple[str, ...]:
         """The names of the variables."""
         return tuple(variable.name for variable in self.variables)
+
+    @property
+    def label(self) -> str:
+        """The name of the function, with the unit of its values."""
+        return with_unit(function_label(self.names), getattr(self.component, "unit", ""))
 
     @cached_property
     def variables(self) -> list[Variable]:

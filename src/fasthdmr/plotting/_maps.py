@@ -39,7 +39,7 @@ def draw_map(drawn: Drawn, axes: Any) -> None:
     axes.set_xlabel(first, **shared.PLAIN)
     axes.set_ylabel(second, **shared.PLAIN)
     bar = axes.figure.colorbar(mesh, ax=axes, extend="both" if np.abs(values).max() > limit else "neither")
-    bar.set_label(shared.function_label(drawn.names), **shared.PLAIN)
+    bar.set_label(drawn.label, **shared.PLAIN)
     bar.outline.set_visible(False)
 
 
@@ -65,7 +65,7 @@ def draw_surface(drawn: Drawn, axes: Any) -> None:
     first, second = (shared.shorten(name, _LONGEST_NAME) for name in drawn.names)
     axes.set_xlabel(first, **shared.PLAIN)
     axes.set_ylabel(second, **shared.PLAIN)
-    axes.set_title(shared.function_label(drawn.names), fontsize="medium", **shared.PLAIN)
+    axes.set_title(drawn.label, fontsize="medium", **shared.PLAIN)
     axes.set_box_aspect(None, zoom=0.85)  # otherwise the names of the variables are cut off
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fasthdmr._support.outputs import with_unit
 from fasthdmr._support.typing import Floats
 from fasthdmr.plotting import _shared as shared
 from fasthdmr.plotting._protocols import Terms
@@ -118,7 +119,7 @@ class WaterfallDisplay:
         low, high = min(f_0, *end), max(f_0, *end)
         span = (high - low) or 1.0
         ax.set_xlim(low - 0.05 * span, high + 0.2 * span)  # room for the numbers on the right
-        ax.set_xlabel("output of the model")
+        ax.set_xlabel(with_unit("output of the model", self.explanation.unit))
         ax.set_title(f"f₀ = {f_0:.4g}  →  output = {output:.4g}", fontsize="medium")
         ax.spines[["top", "right", "left"]].set_visible(False)
         ax.tick_params(axis="y", length=0)
