@@ -1,5 +1,8 @@
 """HistGradientBoosting against itself: its raw predictions are float64 sums."""
 
+import pickle
+import warnings
+
 import numpy as np
 import pytest
 from boosters import CODES, awkward_rows, category_rows, check_groups, tied_rows
@@ -11,6 +14,8 @@ from tolerance import assert_close
 
 from fasthdmr import TreeHDMR, load_forest
 from fasthdmr.inspection import partial_dependence
+from fasthdmr.loaders.registry import read
+from fasthdmr.loaders.trees import add
 
 X, Y = make_friedman1(200, 5, random_state=0)
 LABELS = np.digitize(Y, np.quantile(Y, [0.3, 0.7]))
@@ -116,12 +121,90 @@ def test_splits_by_categories(data):
     check_groups(forest, hard, forest.predict(hard)[:, None])
 
 
-def test_categories_of_text_are_refused():
+WORDS = ["b", "a", "long word", "ü", "10", "9"]
+
+
+def frame_of_words(n=250, *, missing=True):
+    """A number, a column of words, and one of categories that are numbers."""
     pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame({"a": pd.Categorical(np.array(list("abc"))[LABELS]), "b": X[:, 0]})
-    model = HistGradientBoostingRegressor(max_iter=2, categorical_features=[0]).fit(frame, Y)
-    with pytest.raises(ValueError, match=r"no numbers \('a', ...\).*OrdinalEncoder"):
-        load_forest(model)
+    rng = np.random.default_rng(0)
+    words = rng.choice([*WORDS, None] if missing else WORDS, n)
+    frame = pd.DataFrame({"number": rng.normal(size=n), "word": pd.Categorical(words, categories=WORDS)})
+    frame["level"] = pd.Categorical(rng.choice([5, 3, 9], n), categories=[9, 5, 3])
+    y = np.sin(5 * frame["word"].cat.codes) * (frame["level"].astype(int) - 5) + frame["number"]
+    return frame, y.to_numpy()
+
+
+def with_strange(frame):
+    """Rows of the same columns, some words unknown, in another order of levels."""
+    strange = frame.copy()
+    strange["word"] = frame["word"].cat.set_categories(["new", *WORDS[::-1]])
+    strange.loc[::7, "word"] = "new"
+    return strange
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_categories_that_are_text_are_known_by_name(missing):
+    frame, y = frame_of_words(missing=missing)
+    model = HistGradientBoostingRegressor(max_iter=12, min_samples_leaf=3, categorical_features="from_dtype")
+    model.fit(frame, y)
+    forest = load_forest(model)
+    assert forest.text_levels == ((1, tuple(sorted(WORDS))),)
+    for rows in (frame, with_strange(frame), frame.astype({"word": object}), frame.to_numpy(dtype=object)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an array has no names
+            assert_close(forest.predict(rows), model.predict(rows))
+    assert_close(forest.predict(frame.to_numpy(dtype=object).tolist()), model.predict(frame))
+    codes = frame.assign(word=[sorted(WORDS).index(w) if w in WORDS else np.nan for w in frame["word"]])
+    assert np.array_equal(forest.predict(codes), forest.predict(frame))
+    assert np.array_equal(pickle.loads(pickle.dumps(forest)).predict(frame), forest.predict(frame))
+    assert frame["word"].dtype == "category"  # as it was
+    assert len(np.unique(forest.predict(frame.assign(number=0.0, level=3)))) > 3
+
+
+@pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")
+@pytest.mark.parametrize("measure", ["empirical", "product"])
+def test_tree_hdmr_of_text(measure):
+    frame, y = frame_of_words()
+    model = HistGradientBoostingClassifier(max_iter=8, categorical_features="from_dtype").fit(frame, y > 0)
+    fit = TreeHDMR(model, measure=measure).fit(frame)
+    assert_close(fit.predict(frame) + fit.residual(frame), model.decision_function(frame), rtol=1e-9)
+    for i in (0, 3):
+        assert fit.explain(frame.iloc[[i]]).output == fit.explain(frame.iloc[i]).output
+        assert_close(fit.explain(frame.iloc[i]).output, model.decision_function(frame.iloc[[i]])[0])
+
+
+def test_partial_dependence_of_text():
+    frame, y = frame_of_words()
+    model = HistGradientBoostingRegressor(max_iter=8, categorical_features="from_dtype").fit(frame, y)
+    words = partial_dependence(model, frame, ["word"], categorical_features=["word"])
+    numbers = partial_dependence(model, frame, ["number"], custom_values={"number": [-1.0, 0.5]})
+    assert_close(numbers["average"][0], [model.predict(frame.assign(number=v)).mean() for v in (-1.0, 0.5)])
+    for word, average in zip(words["grid_values"][0], words["average"][0], strict=True):
+        assert_close(average, model.predict(frame.assign(word=word).astype({"word": object})).mean())
+
+
+def test_text_of_polars():
+    polars = pytest.importorskip("polars")
+    frame, y = frame_of_words(missing=False)
+    words = polars.Series(frame["word"].astype(str).tolist())
+    table = polars.DataFrame({"number": frame["number"].to_numpy(), "word": words.cast(polars.Categorical)})
+    model = HistGradientBoostingRegressor(max_iter=8, categorical_features=["word"]).fit(table, y)
+    for rows in (table, table.with_columns(words.alias("word"))):
+        assert_close(load_forest(model).predict(rows), model.predict(rows))
+
+
+def test_members_of_other_levels_are_refused():
+    frame, y = frame_of_words(90, missing=False)
+    rows = frame[["number", "word"]].to_numpy(dtype=object)
+    models = [
+        HistGradientBoostingRegressor(max_iter=2, categorical_features=[1]).fit(rows[part], y[part])
+        for part in (rows[:, 1] != "a", rows[:, 1] != "b")
+    ]
+    with pytest.raises(ValueError, match="They know different levels of text columns"):
+        add([read(model) for model in models])
+    with pytest.raises(ValueError, match="The models know different levels of text columns"):
+        TreeHDMR(models, combine="sum").fit(rows)
 
 
 def test_unfitted_models_are_refused():

@@ -19,6 +19,7 @@ from fasthdmr._estimators.members import as_members, fit_members, is_fitted, loa
 from fasthdmr._forest.forest import Forest
 from fasthdmr._forest.levels import recoded
 from fasthdmr._forest.sparse import as_dense
+from fasthdmr._forest.text_levels import text_as_codes
 from fasthdmr._measures.product import TreesUnderProductMeasure
 from fasthdmr._solve.combination import Combination, Ridge, Sum
 from fasthdmr._solve.hierarchy import Solution
@@ -382,8 +383,8 @@ class TreeHDMR(BaseHDMR):
 
 
 def _in_numbers(X: Any, forests: Sequence[Forest]) -> Any:
-    """Return rows as forests take them: sparse ones dense, and codes in place of levels."""
-    return recoded(as_dense(X, forests), forests)
+    """Return rows as forests take them: sparse ones dense, and codes in place of levels and text."""
+    return text_as_codes(recoded(as_dense(X, forests), forests), forests)
 
 
 def _takes_missing(model: Any) -> bool:

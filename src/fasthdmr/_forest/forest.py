@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 from fasthdmr import _core
 from fasthdmr._forest.levels import recoded
 from fasthdmr._forest.sparse import absent_in, as_dense, dense_blocks, in_place
+from fasthdmr._forest.text_levels import Levels, text_as_codes
 from fasthdmr._support.cached import cached_property
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.validation import check_rows
@@ -82,6 +83,8 @@ class Forest:
     absent : float or None
         What entries that a sparse X does not store count as: 0.0, or NaN where the model's library takes them for
         missing. None: sparse X is refused.
+    text_levels : tuple of (int, tuple)
+        Of the columns of X that hold text, the position and the levels. Text becomes codes, its places among them.
     unit : str
         What the outputs are: "log-odds", "half the log-odds", "log of the mean", "log of the hazard", "log of the
         time", "log of the quantile", "square root", "score" or "probability"; "" where they are in the units of the
@@ -111,6 +114,7 @@ class Forest:
     levels: tuple[tuple[Any, ...], ...] | None = None
     refuses_unseen: bool = False
     absent: float | None = None
+    text_levels: Levels = ()
     unit: str = ""
 
     @property
@@ -243,7 +247,7 @@ class Forest:
         return kept[kind].evaluate(rows, threads)
 
     def _check(self, X: Any) -> NDArray[Any]:
-        X = recoded(as_dense(X, [self]), [self])
+        X = text_as_codes(recoded(as_dense(X, [self]), [self]), [self])
         return check_rows(
             X, self.n_features, feature_names=self.feature_names, allow_nan=self.allow_nan, allow_inf=True
         )

@@ -127,10 +127,10 @@ def _doubtful(values: Any) -> Iterator[tuple[str, NDArray[Any]]]:
         return
     if hasattr(values, "columns") and hasattr(values, "dtypes"):
         for j, (name, dtype) in enumerate(zip(values.columns, values.dtypes, strict=True)):
-            if not _is_number_type(dtype):
+            if not is_number_type(dtype):
                 yield f"column {name!r}", np.asarray(_safe_indexing(values, j, axis=1))
         return
-    if _is_number_type(getattr(values, "dtype", None)):
+    if is_number_type(getattr(values, "dtype", None)):
         return
     array = _as_array(values)
     if array.dtype.kind == "O" and array.ndim == 2:
@@ -140,7 +140,7 @@ def _doubtful(values: Any) -> Iterator[tuple[str, NDArray[Any]]]:
         yield "it", array
 
 
-def _is_number_type(dtype: Any) -> bool:
+def is_number_type(dtype: Any) -> bool:
     """Return whether a dtype of NumPy, pandas or polars is numeric."""
     kind = getattr(dtype, "kind", None)
     if kind is not None:

@@ -16,6 +16,7 @@ from fasthdmr import _core
 from fasthdmr._dictionaries.black_box import OUTPUTS, Output
 from fasthdmr._estimators.hdmr import HDMR
 from fasthdmr._forest.forest import Forest
+from fasthdmr._forest.text_levels import text_as_codes
 from fasthdmr._spans.basis import default_size, informative_rows
 from fasthdmr._support.numbers import as_floats, check_numbers
 from fasthdmr._support.threads import n_threads
@@ -270,8 +271,10 @@ def _marginal(
 ) -> list[Floats]:
     """Return averages: from the trees if the output is a sum of trees, else by brute force."""
     forest = _forest_of(output)
+    rows = X
     if forest is not None:
-        check_numbers(X, "X")
+        rows = text_as_codes(X, [forest])
+        check_numbers(rows, "X")
     if forest is not None and forest.takes_codes and (places := category_columns(X)):
         raise ValueError(
             f"The columns {[X.columns[j] for j in places]} are of dtype category, and the model takes codes. A grid "
@@ -280,7 +283,7 @@ def _marginal(
     fast = [u for u in sets if forest is not None and _is_fast(u, grid)]
     averages: dict[Columns, Floats] = {}
     if forest is not None and fast:
-        averages = dict(zip(fast, _by_trees(forest, X, weights, fast, grid, threads), strict=True))
+        averages = dict(zip(fast, _by_trees(forest, rows, weights, fast, grid, threads), strict=True))
     for u in sets:
         if u not in averages:
             averages[u] = brute_average(output, X, weights, u, [grid[column] for column in u], verbose=verbose)

@@ -59,8 +59,8 @@ def load_forest(model: Any) -> Forest:
         If a file is damaged, or of another kind; a pickle can run code, so it is not loaded.
         If the model is not a sum of its trees: a gradient boosting with an `init` that is not constant, a
         pipeline that transforms its input, a `VotingRegressor` with members that are not tree models; or
-        if it is a search without refit. If its trees have linear models in their leaves, or split by categories that
-        are text. If its trees have no nodes, or other targets or classes than the model.
+        if it is a search without refit. If its trees have linear models in their leaves, or CatBoost splits by
+        categories. If its trees have no nodes, or other targets or classes than the model.
     sklearn.exceptions.NotFittedError
         If the model is not fitted (a ValueError too).
 
@@ -72,7 +72,7 @@ def load_forest(model: Any) -> Forest:
     values are accepted, as by the trees themselves, though some estimators refuse them.
 
     Trees may split by categories, which are numbers in X: the codes that xgboost and LightGBM give them, or the values
-    themselves for HistGradientBoosting.
+    themselves for HistGradientBoosting, which also knows text by name.
 
     After early stopping the trees are those that the object predicts with: up to the best round of xgboost's
     estimators and of LightGBM's models, all rounds of xgboost's `Booster`. An initial score that was passed to `fit`

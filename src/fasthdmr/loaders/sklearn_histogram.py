@@ -45,6 +45,7 @@ def read_histogram_boosting(model: Any) -> Trees:
         is_margin=model.loss in ("gamma", "poisson"),
         float64=True,
     )
+    trees = replace(trees, text_levels=_text_levels(model))
     return _by_categories(trees, model, nodes, predictors) if nodes["is_categorical"].any() else trees
 
 
@@ -68,7 +69,7 @@ def _by_categories(trees: Trees, model: Any, nodes: NDArray[Any], predictors: Se
     What is missing or unknown goes one way. The categories that go the other way are the set, and go left: children
     change places where these go right.
     """
-    levels = model._preprocessor.named_transformers_["encoder"].categories_
+    levels = _levels(model)
     known_bits, row_of = model._bin_mapper.make_known_categories_bitsets()
     tree_of = np.repeat(np.arange(len(predictors)), np.diff(trees.tree_offsets))
     category_set = np.full(len(nodes), -1)
@@ -80,7 +81,7 @@ def _by_categories(trees: Trees, model: Any, nodes: NDArray[Any], predictors: Se
         if node["missing_go_to_left"]:
             bits, swapped[m] = known_bits[row_of[column]] & ~bits, True
         category_set[m] = len(points)
-        points.append(_numbers_of(levels[column], bits))
+        points.append(_chosen(levels[column], bits))
     return replace(
         trees,
         left=np.where(swapped, trees.right, trees.left),
@@ -92,13 +93,27 @@ def _by_categories(trees: Trees, model: Any, nodes: NDArray[Any], predictors: Se
     )
 
 
-def _numbers_of(levels: NDArray[Any], bits: NDArray[np.uint32]) -> NDArray[np.float64]:
-    """Return the values of the categories that have a bit."""
-    if levels.dtype.kind not in "biuf":
-        raise ValueError(
-            f"This model splits by categories that are no numbers ({levels[0]!r}, ...). Encode such columns as numbers "
-            "(sklearn's OrdinalEncoder) before the model is fitted with categorical_features; or use fasthdmr.HDMR."
-        )
+def _levels(model: Any) -> list[NDArray[Any]]:
+    """Return the categories by code of each column of categories, as the model's own OrdinalEncoder knows them."""
+    levels: list[NDArray[Any]] = model._preprocessor.named_transformers_["encoder"].categories_
+    return levels
+
+
+def _is_text(levels: NDArray[Any]) -> bool:
+    return levels.dtype.kind not in "biuf"
+
+
+def _text_levels(model: Any) -> tuple[tuple[int, tuple[Any, ...]], ...]:
+    """Return the levels of columns that are no numbers, by position; missing values are the last, and no level."""
+    if model.is_categorical_ is None:
+        return ()
+    pairs = zip(np.flatnonzero(model.is_categorical_).tolist(), _levels(model), strict=True)
+    return tuple((j, tuple(x for x in of.tolist() if x is not None and x == x)) for j, of in pairs if _is_text(of))
+
+
+def _chosen(levels: NDArray[Any], bits: NDArray[np.uint32]) -> NDArray[np.float64]:
+    """Return the values of the categories that have a bit; of text, their codes."""
     code = np.arange(min(len(levels), 32 * len(bits)))
-    chosen: NDArray[np.float64] = levels[code[bits[code // 32] >> (code % 32).astype(np.uint32) & 1 == 1]].astype(float)
-    return chosen[~np.isnan(chosen)]
+    chosen = code[bits[code // 32] >> (code % 32).astype(np.uint32) & 1 == 1]
+    values: NDArray[np.float64] = (chosen if _is_text(levels) else levels[chosen]).astype(float)
+    return values[~np.isnan(values)]

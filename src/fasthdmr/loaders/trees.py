@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fasthdmr import _core
 from fasthdmr._forest.forest import Forest
+from fasthdmr._forest.text_levels import Levels as TextLevels
 from fasthdmr.loaders.arrays import in_types
 
 _NO_SETS = np.empty(0, dtype=np.int64)
@@ -82,6 +83,9 @@ class Trees:
         Whether other levels are an error; otherwise they are missing.
     absent : float or None
         What entries that a sparse X does not store count as: 0.0, or NaN for missing. None: sparse X is refused.
+    text_levels : tuple of (int, tuple)
+        Of the columns that hold text, the position and the levels. Text becomes its place among the levels, and what is
+        none of them is missing.
     unit : str
         What the sum is, such as "log-odds" or "log of the mean"; "" where it is in the units of the target.
     is_margin : bool
@@ -130,6 +134,7 @@ class Trees:
     levels: tuple[tuple[Any, ...], ...] | None = None
     refuses_unseen: bool = False
     absent: float | None = None
+    text_levels: TextLevels = ()
     unit: str = ""
     is_margin: bool = False
 
@@ -175,6 +180,7 @@ class Trees:
             levels=forest.levels,
             refuses_unseen=forest.refuses_unseen,
             absent=forest.absent,
+            text_levels=forest.text_levels,
             unit=forest.unit,
             **_sets_of(category_set, cuts),
         )
@@ -229,7 +235,13 @@ class Trees:
             replaced = np.tile(_NOTHING, (n_features, 1))
             replaced[columns] = self.replaced
         feature = np.where(self.left == -1, 0, columns[np.where(self.left == -1, 0, self.feature)])
-        return replace(self, feature=feature, n_features=n_features, replaced=replaced)
+        return replace(
+            self,
+            feature=feature,
+            n_features=n_features,
+            replaced=replaced,
+            text_levels=tuple((int(columns[j]), levels) for j, levels in self.text_levels),
+        )
 
     def forest(self) -> Forest:
         """Return the forest of these arrays.
@@ -273,6 +285,7 @@ class Trees:
             levels=self.levels,
             refuses_unseen=self.refuses_unseen,
             absent=self.absent,
+            text_levels=self.text_levels,
             unit=self.unit,
         )
 
@@ -432,6 +445,7 @@ def _end_to_end(
         levels=_same_levels([m for m in members if m.takes_codes]),
         refuses_unseen=any(m.refuses_unseen for m in members),
         absent=members[0].absent if len({str(m.absent) for m in members}) == 1 else None,
+        text_levels=_same_text_levels(members),
         unit=members[0].unit if len({m.unit for m in members}) == 1 else "",
         is_margin=any(m.is_margin for m in members),
     )
@@ -440,6 +454,12 @@ def _end_to_end(
 def _same_levels(members: Sequence[Trees]) -> tuple[tuple[Any, ...], ...] | None:
     """Return the levels of categories; where models differ, frames with such columns are refused."""
     return members[0].levels if len({m.levels for m in members}) == 1 else None
+
+
+def _same_text_levels(members: Sequence[Trees]) -> TextLevels:
+    if len({m.text_levels for m in members}) > 1:
+        raise ValueError("They know different levels of text columns, as of subsets of the rows.")
+    return members[0].text_levels
 
 
 def _numbers(member: Trees) -> NDArray[np.int64]:
