@@ -11,6 +11,12 @@ def library(name):
     return pytest.importorskip(name, reason=f"{name} is not installed: pip install 'fasthdmr[{name}]'")
 
 
+def skip_without_tags(xgboost):
+    """Skip what xgboost's own estimators cannot do with scikit-learn 1.6 and later."""
+    if tuple(map(int, xgboost.__version__.split(".")[:3])) < (2, 1, 4):
+        pytest.skip("the estimators of xgboost before 2.1.4 have no tags")
+
+
 def float64_neighbours(values):
     """Every value, and the float64 and float32 ones next to it."""
     values = np.asarray(values, float)

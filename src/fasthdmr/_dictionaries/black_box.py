@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted
 
 from fasthdmr._dictionaries.dictionary import Dictionary
-from fasthdmr._dictionaries.models import kind_of_model
+from fasthdmr._dictionaries.models import check_model_is_fitted, kind_of_model
 from fasthdmr._support.numbers import check_numbers
 from fasthdmr._support.optional import find
 from fasthdmr._support.scale import check_size
@@ -66,7 +65,7 @@ class Output:
             if not callable(model):
                 raise TypeError(f"model must be a fitted estimator or a function of X, got {type(model).__name__}.")
         elif hasattr(model, "fit"):
-            check_is_fitted(model)
+            check_model_is_fitted(model)
         self.model = model
         self.method = next((name for name in methods if hasattr(model, name)), "")
         kind = kind_of_model(model)

@@ -4,11 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
 
 from fasthdmr._forest.forest import Forest
 
 _TAKE_MISSING = ("catboost", "lightgbm", "xgboost")  # their boosters have no tags, nor have old versions of all else
+
+
+def check_model_is_fitted(model: Any) -> None:
+    """Raise an error for an estimator that is not fitted, as far as scikit-learn can tell.
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError
+        If it is not.
+    """
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        raise
+    except AttributeError:  # the tags of xgboost before 2.1.4 fail
+        pass
 
 
 def kind_of_model(model: Any) -> str | None:

@@ -8,8 +8,9 @@ from typing import Any
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
+from fasthdmr._dictionaries.models import check_model_is_fitted
 from fasthdmr._forest.forest import Forest
 from fasthdmr._support.progress import progress
 from fasthdmr._support.validation import check_model_names
@@ -46,11 +47,9 @@ def is_fitted(member: Any) -> bool:
     if isinstance(member, Forest) or not hasattr(member, "fit"):
         return True
     try:
-        check_is_fitted(member)
+        check_model_is_fitted(member)
     except NotFittedError:
         return False
-    except AttributeError:  # the tags of xgboost before 2.1.4 fail; the loader raises an error if it is unfitted
-        return True
     return True
 
 
