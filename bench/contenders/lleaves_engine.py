@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -69,29 +69,35 @@ def _use_new_passes(vectorise: bool) -> None:
     llvm_binding._initialize_llvm()
 
 
+def compiled(model: Any, write: Callable[[Path], Any], *, vectorise: bool) -> Any:
+    """Return the engine of the LightGBM model that `write` puts into a file, compiled once and kept for the model."""
+    import lleaves
+    import llvmlite.binding as llvm
+
+    if vectorise or not hasattr(llvm, "PassManagerBuilder"):
+        _use_new_passes(vectorise)
+    how = "vector" if vectorise else "scalar"
+    kind = f"lleaves{version('lleaves')}-{how}-llvm{version('llvmlite')}-{llvm.get_host_cpu_name()}.o"
+    with tempfile.TemporaryDirectory() as directory:
+        text = Path(directory) / "model.txt"
+        write(text)
+
+        def make(path: Path) -> Any:
+            engine = lleaves.Model(str(text))
+            engine.compile(cache=path, use_fp64=not vectorise)
+            return engine
+
+        return make(converted(model, kind, make))
+
+
 def contender(model: Any, X: np.ndarray, *, stage: str, vectorise: bool = False) -> Contender:
     """Return its prediction; compiling is not measured. Vectorised, it computes in single precision."""
     rows = np.ascontiguousarray(X, dtype=np.float32)
     rows = rows if vectorise else rows.astype(np.float64)
 
     def prepare() -> Any:
-        import lleaves
-        import llvmlite.binding as llvm
-
-        if vectorise or not hasattr(llvm, "PassManagerBuilder"):
-            _use_new_passes(vectorise)
-        how = "vector" if vectorise else "scalar"
-        kind = f"lleaves{version('lleaves')}-{how}-llvm{version('llvmlite')}-{llvm.get_host_cpu_name()}.o"
-        with tempfile.TemporaryDirectory() as directory:
-            text = Path(directory) / "model.txt"
-            text.write_text(lightgbm_text(model))
-
-            def compiled(path: Path) -> Any:
-                engine = lleaves.Model(str(text))
-                engine.compile(cache=path, use_fp64=not vectorise)
-                return engine
-
-            return compiled(converted(model, kind, compiled)), float(model.init_.constant_[0, 0])
+        engine = compiled(model, lambda path: path.write_text(lightgbm_text(model)), vectorise=vectorise)
+        return engine, float(model.init_.constant_[0, 0])
 
     def run(prepared: Any) -> Any:
         engine, first = prepared

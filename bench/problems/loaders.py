@@ -1,111 +1,120 @@
-"""Boosting of every library, 5,000 trees of depth 3: reading a fitted model, and its prediction on one thread."""
+"""Boosting of every library, 5,000 trees of depth 3: reading a fitted model, its prediction, and its decomposition."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor
 
+from bench.contenders.boosters import LIBRARIES, Booster, engines, readers, rows_of
 from bench.data import california
 from bench.goals import Goal, at_most, goals_table
 from bench.models import fitted
 from bench.report import machine
-from bench.runner import Contender, Measurement, measure, quietly
+from bench.runner import Arrays, Contender, Measurement, measure, quietly
 from bench.timings import seconds, timing_table, truth_of
 
 FITTED_ROWS = 3000  # boosting on all of them takes minutes, and grows the same shapes
 MARGIN = 0.010  # seconds for reading beyond the library's own export
+OF_CLASSIC = 1.3  # times the decomposition of as many trees of scikit-learn's GradientBoosting
+CLASSIC = "GradientBoosting"
+KINDS = ("numbers", "missing", "categories")
+RIVALS = True  # tests set it aside
 NOTES = """\
 read: load_forest, against the library's own export of the model (scikit-learn has none: its nodes are read in place);
-predict: one thread each; error: from the library's own prediction, which xgboost sums up in single precision."""
+predict: one thread each; error: from the library's own prediction, which xgboost and treelite sum up in single
+precision; missing: every tenth value; categories: the codes of two columns of 12 and 40 levels. Who cannot read or
+predict a model fails. TreeHDMR: a fit on all rows, one thread."""
 
 
-def _xgboost(n_trees: int) -> tuple[Any, Callable[[Any], Any]]:
-    from xgboost import XGBRegressor
-
-    model = XGBRegressor(n_estimators=n_trees, max_depth=3, learning_rate=0.1, n_jobs=1, random_state=0)
-    return model, lambda fit: fit.get_booster().save_raw("ubj")
+def _prediction(name: str, values: Any) -> Arrays:
+    return {f"{name} output": np.ravel(values).astype(np.float32 if name == "xgboost" else np.float64)}
 
 
-def _lightgbm(n_trees: int) -> tuple[Any, Callable[[Any], Any]]:
-    from lightgbm import LGBMRegressor
+def _one_thread() -> None:
+    from threadpoolctl import threadpool_limits
 
-    from fasthdmr.loaders.exports import exported
-
-    model = LGBMRegressor(n_estimators=n_trees, max_depth=3, num_leaves=8, n_jobs=1, random_state=0, verbose=-1)
-    return model, lambda fit: exported(fit.booster_.save_model)
+    threadpool_limits(1)
 
 
-def _catboost(n_trees: int) -> tuple[Any, Callable[[Any], Any]]:
-    from catboost import CatBoostRegressor
+def _load(model: Any) -> Any:
+    from fasthdmr import load_forest
 
-    from fasthdmr.loaders.exports import exported
-
-    options = {"learning_rate": 0.1, "thread_count": 1, "random_seed": 0, "verbose": 0, "allow_writing_files": False}
-    model = CatBoostRegressor(iterations=n_trees, depth=3, **options)
-    return model, lambda fit: exported(lambda path: fit.save_model(path, format="json"))
+    return load_forest(model)
 
 
-def _histogram(n_trees: int) -> tuple[Any, None]:
-    options = {"max_depth": 3, "max_leaf_nodes": None, "early_stopping": False, "random_state": 0}
-    return HistGradientBoostingRegressor(max_iter=n_trees, **options), None
+def _laid_out(model: Any, X: np.ndarray) -> Any:
+    forest = _load(model)
+    forest.predict(X[:2], n_jobs=1)
+    return forest
 
 
-def _classic(n_trees: int) -> tuple[Any, None]:
-    return GradientBoostingRegressor(n_estimators=n_trees, max_depth=3, subsample=0.2, random_state=0), None
-
-
-LIBRARIES = {
-    "xgboost": _xgboost,
-    "LightGBM": _lightgbm,
-    "CatBoost": _catboost,
-    "HistGradientBoosting": _histogram,
-    "GradientBoosting": _classic,
-}
-
-
-def contenders(name: str, model: Any, export: Callable[[Any], Any] | None, X: np.ndarray) -> list[Contender]:
+def contenders(name: str, booster: Booster, model: Any, X: np.ndarray) -> list[Contender]:
     """Return the rows of one library, ours first in both stages."""
-
-    def load(_: Any) -> Any:
-        from fasthdmr import load_forest
-
-        return load_forest(model)
-
-    def prepared() -> Any:
-        forest = load(None)
-        forest.predict(X[:2], n_jobs=1)
-        return forest
-
-    def output(values: Any) -> dict[str, np.ndarray]:
-        return {f"{name} output": np.ravel(values).astype(np.float32 if name == "xgboost" else np.float64)}
-
-    def predict(_: Any) -> Any:
-        return model.predict(X)
-
-    def one_thread() -> None:
-        from threadpoolctl import threadpool_limits
-
-        threadpool_limits(1)
-
-    rows = [Contender(f"ours of {name}", "read", load)]
-    if export:
-        rows.append(Contender(f"export of {name}", "read", lambda _: export(model)))
-    rows.append(Contender(f"ours of {name}, predict", "predict", lambda f: f.predict(X, n_jobs=1), prepared, output))
-    rows.append(Contender(f"{name}, predict", "predict", quietly(predict), one_thread, output))
-    return rows
+    output = partial(_prediction, name)
+    read = Contender(f"ours of {name}", "read", lambda _: _load(model))
+    prepare = partial(_laid_out, model, X)
+    own = Contender(f"{name}, predict", "predict", quietly(lambda _: model.predict(X)), _one_thread, output)
+    return [
+        read,
+        *(row for row in readers(name, booster, model) if RIVALS or row.name.startswith("export")),
+        Contender(f"ours of {name}, predict", "predict", lambda f: f.predict(X, n_jobs=1), prepare, output),
+        own,
+        *(engines(name, booster, model, X, output) if RIVALS else []),
+    ]
 
 
-def goals(name: str, measurements: list[Measurement], *, has_export: bool) -> list[Goal]:
-    """Return the goals for the times of one library."""
-    ratio = seconds(measurements, f"{name}, predict") / seconds(measurements, f"ours of {name}, predict")
-    found = [Goal(f"{name}: predict / ours", ratio, 1.0)]
-    if has_export:
-        beyond = seconds(measurements, f"ours of {name}") - seconds(measurements, f"export of {name}")
-        found.append(at_most(f"{name}: ms beyond the export", 1e3 * beyond, 1e3 * MARGIN))
-    return found
+def decomposition(name: str, model: Any, X: np.ndarray) -> Contender:
+    """Return a fit of TreeHDMR."""
+
+    def fit(_: Any) -> Any:
+        from fasthdmr import TreeHDMR
+
+        return TreeHDMR(model, n_jobs=1).fit(X)
+
+    return Contender(f"TreeHDMR of {name}", "decompose", quietly(fit), _one_thread)
+
+
+def goals(name: str, kind: str, measurements: list[Measurement]) -> Iterator[Goal]:
+    """Yield the goals for the times of one library."""
+    ours = seconds(measurements, f"ours of {name}, predict")
+    for rival in (f"{name}, predict", f"treelite of {name}", f"lleaves of {name}"):
+        of_stage = [m for m in measurements if m.contender.stage == "predict"]
+        if not np.isnan(time := seconds(of_stage, rival)):
+            yield Goal(f"{kind}: {rival} / ours", time / ours, 1.0)
+    export = seconds(measurements, f"export of {name}")
+    if not np.isnan(export):
+        beyond = seconds(measurements, f"ours of {name}") - export
+        yield at_most(f"{kind}: {name}, ms beyond the export", 1e3 * beyond, 1e3 * MARGIN)
+
+
+def _of_library(name: str, n_trees: int, X: np.ndarray, y: np.ndarray, repeats: int) -> Iterator[Goal]:
+    """Measure and print one library on all kinds of rows; yield its goals."""
+    for kind in KINDS:
+        booster = LIBRARIES[name](n_trees, kind == "categories")
+        if booster is None or (name == CLASSIC and kind == "missing"):
+            continue
+        rows = rows_of(X, kind)
+        model = quietly(fitted)(booster.model, rows[:FITTED_ROWS], y[:FITTED_ROWS])
+        measurements = measure(contenders(name, booster, model, rows), repeats)
+        for stage in ("read", "predict"):
+            of_stage = [m for m in measurements if m.contender.stage == stage]
+            print(f"\n{kind}\n" + timing_table(of_stage, lambda m: 0.0, truth_of(of_stage, [f"{name}, predict"])))
+        yield from goals(name, kind, measurements)
+
+
+def _decompositions(models: dict[str, Any], X: np.ndarray, repeats: int) -> Iterator[Goal]:
+    """Measure and print the fits of all libraries in turn; yield their goals."""
+    rows = [decomposition(name, model, X) for name, model in models.items()]
+    measurements = measure(rows[::-1], repeats)  # that of scikit-learn first
+    print("\n" + timing_table(measurements, lambda m: 0.0, {}))
+    classic = seconds(measurements, f"TreeHDMR of {CLASSIC}")
+    for name in models:
+        if name != CLASSIC:
+            ratio = seconds(measurements, f"TreeHDMR of {name}") / classic
+            yield at_most(f"TreeHDMR of {name} / of {CLASSIC}", ratio, OF_CLASSIC)
 
 
 def run(*, quick: bool, repeats: int) -> list[Goal]:
@@ -115,17 +124,16 @@ def run(*, quick: bool, repeats: int) -> list[Goal]:
     print(f"loaders: California housing, N = {len(X)}, {n_trees} trees of depth 3")
     print(machine() + "\n--quick: the goals are not of so few trees" * quick)
     asked: list[Goal] = []
+    models = {}
     for name, make in LIBRARIES.items():
         try:
-            unfitted, export = make(n_trees)
+            booster = make(n_trees, False)
         except ImportError as error:
             print(f"\n{name} is not there: {error}")
             continue
-        model = fitted(unfitted, X[:FITTED_ROWS], y[:FITTED_ROWS])
-        measurements = measure(contenders(name, model, export, X), repeats)
-        for stage in ("read", "predict"):
-            of_stage = [m for m in measurements if m.contender.stage == stage]
-            print("\n" + timing_table(of_stage, lambda m: 0.0, truth_of(of_stage, [f"{name}, predict"])))
-        asked += goals(name, measurements, has_export=export is not None)
+        asked += _of_library(name, n_trees, X, y, repeats)
+        assert booster is not None
+        models[name] = quietly(fitted)(booster.model, X[:FITTED_ROWS], y[:FITTED_ROWS])
+    asked += _decompositions(models, X, repeats)
     print(f"\n{NOTES}\n\n{goals_table(asked)}")
     return asked
