@@ -10,49 +10,57 @@ namespace fasthdmr {
 
 namespace {
 
-// Bernstein coefficients of the four splines of an axis between two neighbouring breaks; returns the first spline.
-index bernstein(const Axis& axis, double left, double right, double (&coefficients)[4][kMaxRun]) {
-    index first = 0;
+// Coefficients of four functions on an interval in the cubic Bernstein basis, and the column of the first.
+struct Cubics {
+    double coefficients[4][kMaxRun];
+    index first;
+};
+
+// The splines of an axis between two neighbouring breaks.
+Cubics splines(const Axis& axis, double left, double right) {
+    Cubics result{};
     for (int k = 0; k < 4; ++k) {
         const double at[3] = {k > 0 ? right : left, k > 1 ? right : left, k > 2 ? right : left};
-        first = axis.blossom(left, at, coefficients[k]);
+        result.first = axis.blossom(left, at, result.coefficients[k]);
     }
-    return first;
+    return result;
+}
+
+// At missing values the last column of an axis is 1, if it is there for that.
+Cubics missing_splines(const Axis& axis) {
+    Cubics result{};
+    result.first = axis.columns() - kMaxRun;
+    result.coefficients[0][kMaxRun - 1] = axis.has_missing_column() ? 1.0 : 0.0;
+    return result;
+}
+
+// The constant 1.
+constexpr Cubics kOne{{{1.0}, {1.0}, {1.0}, {1.0}}, 0};
+
+// The coefficient of Bernstein polynomial m + n of degree 6 in the product of the cubic ones m and n.
+double product_coefficient(int m, int n) {
+    static constexpr double cubic[4] = {1, 3, 3, 1}, sixth[7] = {1, 6, 15, 20, 15, 6, 1};
+    return cubic[m] * cubic[n] / sixth[m + n];
 }
 
 }  // namespace
 
-AxisProduct::AxisProduct(const Axis& a, const Axis& b) : axis_(a), columns_a_(a.columns()), columns_b_(b.columns()) {
-    static constexpr double cubic[4] = {1, 3, 3, 1}, sixth[7] = {1, 6, 15, 20, 15, 6, 1};
-    std::set_union(a.knots().begin(), a.knots().end(), b.knots().begin(), b.knots().end(), std::back_inserter(breaks_));
-    breaks_.erase(std::unique(breaks_.begin(), breaks_.end()), breaks_.end());
-    for (std::size_t k = 0; k + 1 < breaks_.size(); ++k) {
-        double of_a[4][kMaxRun], of_b[4][kMaxRun];
-        Cell cell{};
-        cell.a = bernstein(a, breaks_[k], breaks_[k + 1], of_a);
-        cell.b = bernstein(b, breaks_[k], breaks_[k + 1], of_b);
-        for (int m = 0; m < 4; ++m)
-            for (int n = 0; n < 4; ++n)
-                for (int i = 0; i < kMaxRun * kMaxRun; ++i)
-                    cell.products[m + n][i] +=
-                        cubic[m] * cubic[n] / sixth[m + n] * of_a[m][i / kMaxRun] * of_b[n][i % kMaxRun];
-        cells_.push_back(cell);
+ProductBasis::ProductBasis(const std::vector<const Axis*>& axes) : axis_(*axes.front()), has_missing_(false) {
+    for (const Axis* axis : axes) {
+        breaks_.insert(breaks_.end(), axis->knots().begin(), axis->knots().end());
+        has_missing_ |= axis->has_missing_column();
     }
-    // At missing values the last columns are 1, if they are there for that.
-    Cell missing{};
-    missing.a = a.columns() - kMaxRun;
-    missing.b = b.columns() - kMaxRun;
-    missing.products[0][kMaxRun * kMaxRun - 1] = a.has_missing_column() && b.has_missing_column() ? 1.0 : 0.0;
-    cells_.push_back(missing);
+    std::sort(breaks_.begin(), breaks_.end());
+    breaks_.erase(std::unique(breaks_.begin(), breaks_.end()), breaks_.end());
 }
 
-index AxisProduct::evaluate(double x, double* values) const {
+index ProductBasis::evaluate(double x, double* values) const {
     std::fill(values, values + kProductRun, 0.0);
     x = axis_.coordinate(x);
-    const index n = index(breaks_.size()) - 1;
+    const index n = intervals();
     if (std::isnan(x)) {
-        values[0] = 1.0;
-        return n * kProductRun;
+        values[0] = has_missing_ ? 1.0 : 0.0;
+        return has_missing_ ? n * kProductRun : 0;
     }
     x = std::min(std::max(x, breaks_.front()), breaks_.back());
     index cell = 0;
@@ -70,43 +78,87 @@ index AxisProduct::evaluate(double x, double* values) const {
     return cell * kProductRun;
 }
 
-Buffer<double> AxisProduct::expand(const Buffer<double>& sums) const {
-    const index n = index(sums.size()) / columns();
-    Buffer<double> products(columns_a_ * columns_b_ * n, 0.0);
+Buffer<double> ProductBasis::expand(const Buffer<double>& sums, const Axis& a, const Axis* b) const {
+    const index n = index(sums.size()) / columns(), columns_b = b ? b->columns() : 1;
+    const int run_b = b ? kMaxRun : 1;
+    Buffer<double> products(a.columns() * columns_b * n, 0.0);
     const double* given = sums.data();
-    for (const Cell& cell : cells_) {
-        for (int i = 0; i < kMaxRun * kMaxRun; ++i) {
-            double* out = products.data() + ((cell.a + i / kMaxRun) * columns_b_ + cell.b + i % kMaxRun) * n;
-            for (int m = 0; m < kProductRun - 1; ++m) kernels().add_scaled(cell.products[m][i], given + m * n, n, out);
-        }
-        given += kProductRun * n;
+    for (index k = 0; k * kProductRun < columns(); ++k, given += kProductRun * n) {
+        const bool is_missing = k == intervals();
+        const auto of = [&](const Axis& axis) {
+            return is_missing ? missing_splines(axis) : splines(axis, breaks_[k], breaks_[k + 1]);
+        };
+        const Cubics of_a = of(a), of_b = b ? of(*b) : kOne;
+        for (int i = 0; i < kMaxRun; ++i)
+            for (int j = 0; j < run_b; ++j) {
+                double coefficients[kProductRun] = {};
+                for (int m = 0; m < 4; ++m)
+                    for (int l = 0; l < 4; ++l)
+                        coefficients[m + l] +=
+                            product_coefficient(m, l) * of_a.coefficients[m][i] * of_b.coefficients[l][j];
+                double* out = products.data() + ((of_a.first + i) * columns_b + of_b.first + j) * n;
+                for (int m = 0; m < (is_missing ? 1 : kProductRun - 1); ++m)
+                    kernels().add_scaled(coefficients[m], given + m * n, n, out);
+            }
     }
     return products;
 }
 
-bool AxisProducts::add(index a, index b) {
-    const auto [place, is_new] = number_.try_emplace({a, b}, -1);
-    const Axis &first = spans_.axes()[a], &second = spans_.axes()[b];
-    if (!is_new || first.run() != kMaxRun || second.run() != kMaxRun || !first.shares_line(second))
-        return place->second >= 0;
-    place->second = size();
-    products_.emplace_back(first, second);
-    variable_.push_back(first.variable());
-    return true;
+ProductBases::ProductBases(const Spans& spans, index rows) : spans_(spans), shared_with_(spans.axes().size()) {
+    std::vector<char> is_in_small(spans.axes().size(), 0);
+    for (const Span& span : spans.all())
+        for (const index a : span.axes) is_in_small[a] |= span.axes.size() <= 2;
+    std::map<index, Axes> axes_of;
+    for (index a = 0; a < index(is_in_small.size()); ++a) {
+        const Axis& axis = spans.axes()[a];
+        if (!is_in_small[a] || axis.run() != kMaxRun) continue;
+        Axes& others = axes_of[axis.variable()];
+        if (others.empty() || axis.shares_line(spans.axes()[others.front()])) others.push_back(a);
+    }
+    for (const auto& [variable, axes] : axes_of) {
+        const index columns = make(axes).columns();
+        for (const index a : axes)
+            if (columns * columns <= 2 * rows) shared_with_[a] = axes;
+    }
 }
 
-void AxisProducts::reserve(index rows) {
+ProductBasis ProductBases::make(const Axes& axes) const {
+    std::vector<const Axis*> given;
+    for (const index a : axes) given.push_back(&spans_.axes()[a]);
+    return ProductBasis(given);
+}
+
+index ProductBases::add(index a, index b) {
+    const Axis &first = spans_.axes()[a], &second = spans_.axes()[b];
+    if (first.run() != kMaxRun || second.run() != kMaxRun || !first.shares_line(second)) return -1;
+    Axes axes = shared_with_[a];
+    if (std::find(axes.begin(), axes.end(), b) == axes.end()) axes = {std::min(a, b), std::max(a, b)};
+    const auto [place, is_new] = number_.try_emplace(axes, size());
+    if (is_new) {
+        bases_.push_back(make(axes));
+        axes_of_.push_back(axes);
+    }
+    return place->second;
+}
+
+bool ProductBases::contains(index number, index axis) const {
+    const Axes& axes = axes_of_[number];
+    return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+void ProductBases::reserve(index rows) {
     capacity_ = rows;
     values_.resize(size() * rows * kProductRun);
     starts_.resize(size() * rows);
 }
 
-void AxisProducts::load(const Table& x, const Rows& rows, int n_threads) {
+void ProductBases::load(const Table& x, const Rows& rows, int n_threads) {
     parallel_for(size(), n_threads, [&](index k) {
         double* values = values_.data() + k * capacity_ * kProductRun;
         std::int32_t* starts = starts_.data() + k * capacity_;
+        const index variable = bases_[k].axis().variable();
         for (index r = 0; r < rows.count; ++r)
-            starts[r] = std::int32_t(products_[k].evaluate(x.at(rows[r], variable_[k]), values + r * kProductRun));
+            starts[r] = std::int32_t(bases_[k].evaluate(x.at(rows[r], variable), values + r * kProductRun));
     });
 }
 

@@ -8,8 +8,8 @@ namespace fasthdmr {
 
 namespace {
 
-// Calls with the axes of each variable of two spans, -1 for one that a span lacks, and the distances between
-// neighbouring columns in the products.
+// Calls with each variable of two spans, its axes, -1 for one that a span lacks, and the distances between neighbouring
+// columns in the products.
 template <class Function>
 void for_variables(const Spans& spans, const Span& a, const Span& b, const Function& call) {
     index stride_a = a.columns * b.columns, stride_b = b.columns;
@@ -18,9 +18,10 @@ void for_variables(const Spans& spans, const Span& a, const Span& b, const Funct
         const bool in_a = i < a.axes.size() && (j == b.axes.size() || a.subspace[i] <= b.subspace[j]);
         const bool in_b = j < b.axes.size() && (i == a.axes.size() || b.subspace[j] <= a.subspace[i]);
         const index axis_a = in_a ? a.axes[i] : -1, axis_b = in_b ? b.axes[j] : -1;
+        const index variable = in_a ? a.subspace[i] : b.subspace[j];
         if (in_a) stride_a /= spans.axes()[a.axes[i++]].columns();
         if (in_b) stride_b /= spans.axes()[b.axes[j++]].columns();
-        call(axis_a, axis_b, stride_a, stride_b);
+        call(variable, axis_a, axis_b, stride_a, stride_b);
     }
 }
 
@@ -35,31 +36,32 @@ Buffer<double> last_to_front(const Buffer<double>& values, index columns) {
 
 }  // namespace
 
-bool SpanProducts::prepare(const Spans& spans, AxisProducts& axes, const Span& a, const Span& b, index rows) {
-    if (a.columns * b.columns > 2 * rows) return false;
-    int factors = 0;
+TensorFactors tensor_factors(const Spans& spans, ProductBases& bases, const Span& a, const Span& b, index rows) {
+    if (a.columns * b.columns > 2 * rows || std::max(a.axes.size(), b.axes.size()) > kMostFactors / 2) return {};
+    TensorFactors factors;
     bool can = true;
-    for_variables(spans, a, b, [&](index axis_a, index axis_b, index, index) {
-        ++factors;
-        if (axis_a >= 0 && axis_b >= 0) can &= axes.add(axis_a, axis_b);
-        else can &= spans.axes()[std::max(axis_a, axis_b)].run() == kMaxRun;
+    for_variables(spans, a, b, [&](index variable, index axis_a, index axis_b, index, index) {
+        const bool is_shared = axis_a >= 0 && axis_b >= 0;
+        const index number = is_shared ? bases.add(axis_a, axis_b) : ~std::max(axis_a, axis_b);
+        can &= is_shared ? number >= 0 : spans.axes()[~number].run() == kMaxRun;
+        factors.emplace_back(variable, number);
     });
-    return can && a.axes.size() <= kMostFactors / 2 && b.axes.size() <= kMostFactors / 2;
+    return can ? factors : TensorFactors{};
 }
 
-SpanProducts::SpanProducts(const Spans& spans, const AxisProducts& axes, const Span& a, const Span& b) : axes_(axes) {
-    for_variables(spans, a, b, [&](index axis_a, index axis_b, index stride_a, index stride_b) {
-        const index n = axis_a < 0 ? 1 : spans.axes()[axis_a].columns(),
-                    m = axis_b < 0 ? 1 : spans.axes()[axis_b].columns();
-        const bool is_shared = axis_a >= 0 && axis_b >= 0;
-        Factor factor{is_shared, is_shared ? axes.number(axis_a, axis_b) : std::max(axis_a, axis_b), n * m, {}};
-        if (is_shared) factor.columns = axes[factor.number].columns();
-        for (index i = 0; i < n; ++i)
-            for (index j = 0; j < m; ++j) factor.places.push_back(i * stride_a + j * stride_b);
-        factors_.push_back(std::move(factor));
+bool holds(const ProductBases& bases, const TensorFactors& some, const TensorFactors& others) {
+    return std::equal(some.begin(), some.end(), others.begin(), others.end(), [&](const auto& one, const auto& other) {
+        return one == other || (one.first == other.first && one.second >= 0 && other.second < 0 &&
+                                bases.contains(one.second, ~other.second));
     });
+}
+
+TensorSums::TensorSums(const Spans& spans, const ProductBases& bases, const TensorFactors& factors)
+    : spans_(spans), bases_(bases) {
+    for (const auto& [variable, number] : factors)
+        factors_.push_back({variable, number, number >= 0 ? bases[number].columns() : spans.axes()[~number].columns()});
     // Polynomials come last: a vector holds those of an interval.
-    std::stable_partition(factors_.begin(), factors_.end(), [](const Factor& factor) { return !factor.is_shared; });
+    std::stable_partition(factors_.begin(), factors_.end(), [](const Factor& factor) { return !factor.is_basis(); });
     index size = factors_.back().columns;
     offsets_ = {0};
     for (std::size_t k = factors_.size() - 1; k-- > 0; size *= factors_[k].columns) {
@@ -72,31 +74,48 @@ SpanProducts::SpanProducts(const Spans& spans, const AxisProducts& axes, const S
     sums_.assign(size, 0.0);
 }
 
-void SpanProducts::add(const SpanBlock& block, const double* weight) {
+const std::int32_t* TensorSums::starts(const SpanBlock& block, const Factor& factor) const {
+    return factor.is_basis() ? bases_.starts(factor.number) : block.starts(~factor.number);
+}
+
+void TensorSums::add(const SpanBlock& block, const double* weight) {
     std::vector<std::int32_t> begin(block.rows(), 0);
     TensorRows rows{{}, {}, int(factors_.size()), factors_.back().columns, offsets_.data(), begin.data()};
     std::int32_t stride = 1;
     for (std::size_t k = factors_.size(); k-- > 0; stride *= std::int32_t(factors_[k].columns)) {
         const Factor& factor = factors_[k];
-        const std::int32_t* starts = factor.is_shared ? axes_.starts(factor.number) : block.starts(factor.number);
-        for (index r = 0; r < block.rows(); ++r) begin[r] += starts[r] * stride;
-        rows.values[k] = factor.is_shared ? axes_.values(factor.number) : block.values(factor.number);
+        const std::int32_t* start = starts(block, factor);
+        for (index r = 0; r < block.rows(); ++r) begin[r] += start[r] * stride;
+        rows.values[k] = factor.is_basis() ? bases_.values(factor.number) : block.values(~factor.number);
         rows.runs[k] = factor.run();
     }
     kernels().add_tensors(rows, weight, block.rows(), sums_.data());
 }
 
-std::vector<double> SpanProducts::take() {
+std::vector<double> TensorSums::products(const Span& a, const Span& b) const {
+    struct Axes {
+        index a, b, stride_a, stride_b;
+    };
+    std::map<index, Axes> axes_of;
+    for_variables(spans_, a, b, [&](index variable, index axis_a, index axis_b, index stride_a, index stride_b) {
+        axes_of[variable] = {axis_a, axis_b, stride_a, stride_b};
+    });
     // Factor after factor, from the last, is brought to the front.
-    Buffer<double> sums = std::move(sums_);
+    Buffer<double> sums;
     std::vector<index> places{0};
     for (std::size_t k = factors_.size(); k-- > 0;) {
         const Factor& factor = factors_[k];
-        sums = last_to_front(sums, factor.columns);
-        if (factor.is_shared) sums = axes_[factor.number].expand(sums);
+        const Axes& axes = axes_of.at(factor.variable);
+        const auto axis = [&](index number) { return number < 0 ? nullptr : &spans_.axes()[number]; };
+        const Axis *first = axis(axes.a), *second = axis(axes.b);
+        sums = last_to_front(k + 1 == factors_.size() ? sums_ : sums, factor.columns);
+        if (factor.is_basis())
+            sums = bases_[factor.number].expand(sums, first ? *first : *second, first ? second : nullptr);
+        const index n = first ? first->columns() : 1, m = second ? second->columns() : 1;
         std::vector<index> next;
-        for (const index place : factor.places)
-            for (const index behind : places) next.push_back(place + behind);
+        for (index i = 0; i < n; ++i)
+            for (index j = 0; j < m; ++j)
+                for (const index place : places) next.push_back(i * axes.stride_a + j * axes.stride_b + place);
         places = std::move(next);
     }
     std::vector<double> result(sums.size());

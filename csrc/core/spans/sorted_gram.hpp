@@ -1,32 +1,44 @@
-// Products of two spans of cubic splines: sums over rows of tensor products, where a variable of one span gives its
+// Products of pairs of spans of cubic splines, from sums over rows of tensor products: a variable of one span gives its
 // four splines, and one of both the polynomials that hold the products of its splines.
 #pragma once
+
+#include <utility>
 
 #include "spans/axis_products.hpp"
 
 namespace fasthdmr {
 
-class SpanProducts {
-public:
-    // Whether two spans can be multiplied so, and it pays: many rows. The products of axes are prepared.
-    static bool prepare(const Spans& spans, AxisProducts& axes, const Span& a, const Span& b, index rows);
+// By variable of either span, the number of a product basis, or ~axis.
+using TensorFactors = std::vector<std::pair<index, index>>;
 
-    SpanProducts(const Spans& spans, const AxisProducts& axes, const Span& a, const Span& b);
+// The factors whose sums give the products of two spans; none if there are none, or the rows are too few to pay.
+TensorFactors tensor_factors(const Spans& spans, ProductBases& bases, const Span& a, const Span& b, index rows);
+
+// Whether sums of some factors hold those of others: they have a basis where these have splines that lie in it.
+bool holds(const ProductBases& bases, const TensorFactors& some, const TensorFactors& others);
+
+class TensorSums {
+public:
+    TensorSums(const Spans& spans, const ProductBases& bases, const TensorFactors& factors);
     // Adds the weighted sums over the rows of a block.
     void add(const SpanBlock& block, const double* weight);
-    // The products, (columns of a, columns of b), row-major. The sums are given up.
-    std::vector<double> take();
+    // The products of two spans, (columns of a, columns of b), row-major.
+    std::vector<double> products(const Span& a, const Span& b) const;
+    void clear() { sums_ = {}; }
 
 private:
     struct Factor {
-        bool is_shared;
-        index number, columns;      // of its axis, or its product of axes
-        std::vector<index> places;  // of the columns of its axes, or pairs of these, among the products
+        index variable, number;  // of a product basis, or ~axis
+        index columns;
 
-        int run() const { return is_shared ? kProductRun : kMaxRun; }
+        bool is_basis() const { return number >= 0; }
+        int run() const { return is_basis() ? kProductRun : kMaxRun; }
     };
 
-    const AxisProducts& axes_;
+    const std::int32_t* starts(const SpanBlock& block, const Factor& factor) const;
+
+    const Spans& spans_;
+    const ProductBases& bases_;
     std::vector<Factor> factors_;
     std::vector<std::int32_t> offsets_;
     Buffer<double> sums_;  // aligned, so that the polynomials of an interval lie in one cache line

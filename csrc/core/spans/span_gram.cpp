@@ -1,6 +1,7 @@
 #include "spans/span_gram.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "forest/row_block.hpp"
 #include "kernels/kernels.hpp"
@@ -42,6 +43,39 @@ void add_pairs(const Spans& spans, const SpanBlock& axes, const SpanPairs& pairs
     }
 }
 
+// Sums of tensor products, and the pairs of spans whose products they give.
+struct Users {
+    TensorFactors factors;
+    std::vector<index> pairs;
+};
+
+// The sums that are needed, none of which holds another. Pairs that have none are appended to `others`.
+std::vector<Users> users_of_sums(const Spans& spans, const SpanPairs& pairs, ProductBases& bases, index rows,
+                                 std::vector<index>& others) {
+    std::map<Subspace, std::map<TensorFactors, std::vector<index>>> needed;  // by variables of either span
+    for (index p = 0; p < index(pairs.size()); ++p) {
+        const Span &a = spans.all()[pairs[p].first], &b = spans.all()[pairs[p].second];
+        const TensorFactors factors = tensor_factors(spans, bases, a, b, rows);
+        Subspace variables;
+        for (const auto& [variable, number] : factors) variables.push_back(std::int32_t(variable));
+        if (factors.empty()) others.push_back(p);
+        else needed[variables][factors].push_back(p);
+    }
+    std::vector<Users> result;
+    for (const auto& [variables, sums] : needed) {
+        std::map<TensorFactors, std::vector<index>> kept;
+        for (const auto& [factors, users] : sums) {
+            const TensorFactors* holder = &factors;
+            for (const auto& [candidate, unused] : sums)
+                if (holds(bases, candidate, *holder)) holder = &candidate;
+            std::vector<index>& all = kept[*holder];
+            all.insert(all.end(), users.begin(), users.end());
+        }
+        for (auto& [factors, users] : kept) result.push_back({factors, std::move(users)});
+    }
+    return result;
+}
+
 }  // namespace
 
 index blocks_in_wave(const Spans& spans, index n_blocks, index more) {
@@ -56,32 +90,32 @@ SpanGram::SpanGram(const Spans& spans, const Table& x, const double* weight, dou
     std::sort(pairs_.begin(), pairs_.end());
     if (pairs_.empty()) return;
     products_.resize(pairs_.size());
-    AxisProducts shared(spans);
-    std::vector<index> cubic, others;
-    for (index p = 0; p < index(pairs_.size()); ++p) {
-        const Span &a = spans.all()[pairs_[p].first], &b = spans.all()[pairs_[p].second];
-        const bool is_cubic = SpanProducts::prepare(spans, shared, a, b, x.rows);
-        (is_cubic ? cubic : others).push_back(p);
-        if (!is_cubic) products_[p].assign(a.columns * b.columns, 0.0);
-    }
-    std::vector<SpanProducts> sums;
-    for (const index p : cubic)
-        sums.emplace_back(spans, shared, spans.all()[pairs_[p].first], spans.all()[pairs_[p].second]);
+    ProductBases bases(spans, x.rows);
+    std::vector<index> others;
+    std::vector<TensorSums> sums;
+    const std::vector<Users> users = users_of_sums(spans, pairs_, bases, x.rows, others);
+    for (const index p : others)
+        products_[p].assign(spans.all()[pairs_[p].first].columns * spans.all()[pairs_[p].second].columns, 0.0);
+    for (const Users& each : users) sums.emplace_back(spans, bases, each.factors);
     const index n_blocks = (x.rows + kBlockRows - 1) / kBlockRows;
-    const index wave = std::min(kGramBlocks, blocks_in_wave(spans, n_blocks, shared.row_bytes()));
+    const index wave = std::min(kGramBlocks, blocks_in_wave(spans, n_blocks, bases.row_bytes()));
     std::vector<double> wave_weight(wave * kBlockRows, 1.0);
     SpanBlock axes(spans, wave * kBlockRows);
-    shared.reserve(wave * kBlockRows);
+    bases.reserve(wave * kBlockRows);
     for (index first = 0; first < x.rows; first += wave * kBlockRows) {
         const index rows = std::min(wave * kBlockRows, x.rows - first);
         if (weight) std::copy_n(weight + first, rows, wave_weight.begin());
         axes.load(x, {first, 1, rows, nullptr}, n_threads);
-        shared.load(x, {first, 1, rows, nullptr}, n_threads);
+        bases.load(x, {first, 1, rows, nullptr}, n_threads);
         parallel_for(index(sums.size()), n_threads, [&](index k) { sums[k].add(axes, wave_weight.data()); });
         add_pairs(spans, axes, pairs_, others, wave_weight.data(), products_, n_threads);
         rows_done() += rows;
     }
-    parallel_for(index(sums.size()), n_threads, [&](index k) { products_[cubic[k]] = sums[k].take(); });
+    parallel_for(index(sums.size()), n_threads, [&](index k) {
+        for (const index p : users[k].pairs)
+            products_[p] = sums[k].products(spans.all()[pairs_[p].first], spans.all()[pairs_[p].second]);
+        sums[k].clear();
+    });
 }
 
 index SpanGram::columns(const Spanning& u) const {

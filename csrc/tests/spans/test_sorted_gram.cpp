@@ -40,73 +40,121 @@ TEST(span_products_agree_with_the_baseline) {
 }
 
 // Products of splines with different knots of one variable, some values missing, others outside the knots or on them.
-TEST(axis_products_are_products_of_splines) {
+TEST(product_bases_hold_splines_and_their_products) {
     const Axis fine(0, 3, clamped(3, {-1.0, -0.5, 0.0, 1e-9, 0.25, 1.0}), true);
     for (const Axis& coarse :
          {Axis(0, 3, clamped(3, {-1.0, 0.1, 1.0}), true), Axis(0, 3, clamped(3, {-1.0, 0.0, 1.0}), false),
           Axis(0, 3, clamped(3, {-1.0, 0.0, 0.0, 0.0, 0.0, 1.0}), true), fine}) {
-        const AxisProduct product(coarse, fine);
+        const ProductBasis basis({&coarse, &fine});
         for (const double x :
              {-2.0, -1.0, -0.7, -0.5, -0.1, 0.0, 3e-10, 1e-9, 0.1, 0.17, 0.5, 1.0, 3.0, std::nan("")}) {
-            Buffer<double> sums(product.columns(), 0.0);
+            Buffer<double> sums(basis.columns(), 0.0);
             double values[kProductRun];
-            const index start = product.evaluate(x, values);
+            const index start = basis.evaluate(x, values);
             CHECK(std::all_of(values, values + kProductRun, [](double v) { return v >= 0; }));
             std::copy_n(values, kProductRun, sums.begin() + start);
-            const Buffer<double> given = product.expand(sums);
-            const std::vector<double> a = axis_columns(coarse, x), b = axis_columns(fine, x),
-                                      actual(given.begin(), given.end());
+            const std::vector<double> a = axis_columns(coarse, x), b = axis_columns(fine, x);
             std::vector<double> expected;
             for (const double v : a)
                 for (const double w : b) expected.push_back(v * w);
-            CHECK_CLOSE(actual, expected, 1e-14);
+            const Buffer<double> products = basis.expand(sums, coarse, &fine);
+            CHECK_CLOSE(std::vector<double>(products.begin(), products.end()), expected, 1e-14);
+            const Buffer<double> single = basis.expand(sums, coarse, nullptr);
+            CHECK_CLOSE(std::vector<double>(single.begin(), single.end()), a, 1e-14);
         }
     }
 }
 
-// Cubic splines of one to three variables, those of a variable with other knots alone than with others.
-TEST(products_of_spans_are_sums_over_rows) {
+TEST(without_missing_values_a_product_basis_has_no_columns_for_them) {
+    const Axis axis(0, 3, clamped(3, {0.0, 0.5, 1.0}), false);
+    const ProductBasis basis({&axis});
+    double values[kProductRun];
+    CHECK(basis.columns() == 2 * kProductRun);
+    CHECK(basis.evaluate(std::nan(""), values) == 0);
+    CHECK(std::all_of(values, values + kProductRun, [](double v) { return v == 0; }));
+}
+
+namespace {
+
+Spans cubic_spans() {
     std::vector<Axis> axes;
     for (index variable = 0; variable < 3; ++variable) {
         axes.emplace_back(variable, 3, clamped(3, {0.0, 0.3, 0.4, 0.7, 1.0}), variable == 1);
         axes.emplace_back(variable, 3, clamped(3, {0.0, 0.4, 1.0}), variable == 1);
     }
-    const Spans spans(axes, {{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}},
-                      {{0}, {2}, {4}, {1, 3}, {1, 5}, {3, 5}, {1, 3, 5}});
-    AxisProducts shared(spans);
-    for (const auto& [a, b] : all_pairs(spans))
-        CHECK(SpanProducts::prepare(spans, shared, spans.all()[a], spans.all()[b], 20000));
-    for (const index rows : {1, 900}) {
-        const Matrix x = correlated(rows, 84), all = dense(spans, x);
-        const std::vector<double> weight = random_weights(rows, 86);
-        shared.reserve(rows);
+    return {
+        axes, {{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}}, {{0}, {2}, {4}, {1, 3}, {1, 5}, {3, 5}, {1, 3, 5}}};
+}
+
+TensorFactors factors_of(const Spans& spans, ProductBases& bases, index a, index b, index rows) {
+    return tensor_factors(spans, bases, spans.all()[a], spans.all()[b], rows);
+}
+
+}  // namespace
+
+// Cubic splines of one to three variables, those of a variable with other knots alone than with others: whether bases
+// are shared, where rows are many, or not.
+TEST(products_of_spans_are_sums_over_rows) {
+    const Spans spans = cubic_spans();
+    for (const index rows : {500, 5000}) {
+        const Matrix x = correlated(900, 84), all = dense(spans, x);
+        const std::vector<double> weight = random_weights(x.rows, 86);
+        ProductBases bases(spans, rows);
+        for (const auto& [a, b] : all_pairs(spans)) factors_of(spans, bases, a, b, 5000);
+        CHECK(bases.size() == (rows == 500 ? 9 : 3));
+        bases.reserve(x.rows);
         for (const auto& [first, second] : all_pairs(spans)) {
             const Span &a = spans.all()[first], &b = spans.all()[second];
-            SpanProducts products_of(spans, shared, a, b);
-            for (index begin = 0; begin < rows; begin += 500) {
-                const index count = std::min<index>(500, rows - begin);
-                SpanBlock block(spans, rows);
+            TensorSums sums(spans, bases, factors_of(spans, bases, first, second, 5000));
+            for (index begin = 0; begin < x.rows; begin += 500) {
+                const index count = std::min<index>(500, x.rows - begin);
+                SpanBlock block(spans, x.rows);
                 block.load(x.table(), {begin, 1, count, nullptr});
-                shared.load(x.table(), {begin, 1, count, nullptr}, 1);
-                products_of.add(block, weight.data() + begin);
+                bases.load(x.table(), {begin, 1, count, nullptr}, 1);
+                sums.add(block, weight.data() + begin);
             }
-            CHECK_CLOSE(products_of.take(), products(all, a.first, a.columns, all, b.first, b.columns, weight), 1e-13);
+            CHECK_CLOSE(sums.products(a, b), products(all, a.first, a.columns, all, b.first, b.columns, weight), 1e-13);
         }
+    }
+}
+
+// The products of a pair hold those of its variables, and the products of two pairs those of a third variable.
+TEST(sums_of_polynomials_hold_those_of_splines) {
+    const Spans spans = cubic_spans();
+    const Matrix x = correlated(900, 84), all = dense(spans, x);
+    const std::vector<double> weight = random_weights(x.rows, 86);
+    ProductBases bases(spans, 5000);
+    const std::vector<std::pair<SpanPairs, bool>> cases{
+        {{{3, 3}, {0, 3}}, true}, {{{3, 3}, {0, 1}}, true}, {{{3, 4}, {0, 5}}, true}, {{{3, 4}, {1, 4}}, false}};
+    for (const auto& [pairs, expected] : cases) {
+        const TensorFactors some = factors_of(spans, bases, pairs[0].first, pairs[0].second, 5000),
+                            others = factors_of(spans, bases, pairs[1].first, pairs[1].second, 5000);
+        CHECK(holds(bases, some, others) == expected);
+        CHECK(!holds(bases, others, some));
+        if (!expected) continue;
+        TensorSums sums(spans, bases, some);
+        SpanBlock block(spans, x.rows);
+        bases.reserve(x.rows);
+        block.load(x.table(), {0, 1, x.rows, nullptr});
+        bases.load(x.table(), {0, 1, x.rows, nullptr}, 1);
+        sums.add(block, weight.data());
+        const Span &a = spans.all()[pairs[1].first], &b = spans.all()[pairs[1].second];
+        CHECK_CLOSE(sums.products(a, b), products(all, a.first, a.columns, all, b.first, b.columns, weight), 1e-13);
     }
 }
 
 TEST(only_cubics_on_one_line_are_multiplied_by_their_polynomials) {
     const std::vector<double> knots = clamped(3, {0.0, 1.0});
-    const auto prepared = [&](const Axis& single, const Axis& in_pair, index rows) {
+    const auto has_factors = [&](const Axis& single, const Axis& in_pair, index rows) {
         const Spans spans({single, in_pair, Axis(1, 3, knots, false)}, {{0}, {0, 1}}, {{0}, {1, 2}});
-        AxisProducts shared(spans);
-        return SpanProducts::prepare(spans, shared, spans.all()[0], spans.all()[1], rows);
+        ProductBases bases(spans, rows);
+        return !factors_of(spans, bases, 0, 1, rows).empty();
     };
     const Axis axis(0, 3, knots, false);
-    CHECK(prepared(axis, axis, 100) && !prepared(axis, axis, 20));  // fewer rows than products
-    CHECK(!prepared(axis, Axis(0, 2, clamped(2, {0.0, 1.0}), false), 100));
-    CHECK(!prepared(axis, Axis(0, 3, clamped(3, {0.0, 2.0}), false), 100));
-    CHECK(!prepared(axis, Axis(0, 3, knots, false, NormalScores({0.0, 1.0}, {-1.0, 1.0})), 100));
+    CHECK(has_factors(axis, axis, 100) && !has_factors(axis, axis, 20));  // fewer rows than products
+    CHECK(!has_factors(axis, Axis(0, 2, clamped(2, {0.0, 1.0}), false), 100));
+    CHECK(!has_factors(axis, Axis(0, 3, clamped(3, {0.0, 2.0}), false), 100));
+    CHECK(!has_factors(axis, Axis(0, 3, knots, false, NormalScores({0.0, 1.0}, {-1.0, 1.0})), 100));
 }
 
 // Same bits whatever the instruction set.
