@@ -139,6 +139,17 @@ inline Spans mixed_spans() {
     return {axes, {{0}, {1}, {2}, {0, 1}, {1, 2}, {0, 1, 2}}, {{0}, {1}, {2}, {3, 4}, {4, 5}, {3, 4, 5}}};
 }
 
+// Cubic splines, those of a variable with other knots alone than with others, some with a missing column.
+inline Spans cubic_spans() {
+    std::vector<Axis> axes;
+    for (index variable = 0; variable < 3; ++variable) {
+        axes.emplace_back(variable, 3, clamped(3, {0.0, 0.3, 0.4, 0.7, 1.0}), variable == 1);
+        axes.emplace_back(variable, 3, clamped(3, {0.0, 0.4, 1.0}), variable == 1);
+    }
+    return {
+        axes, {{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}}, {{0}, {2}, {4}, {1, 3}, {1, 5}, {3, 5}, {1, 3, 5}}};
+}
+
 // Each row of a's entries times those of b, as a matrix stored row-major.
 inline std::vector<double> products(const Matrix& a, index a_first, index a_columns, const Matrix& b, index b_first,
                                     index b_columns, const std::vector<double>& weight) {

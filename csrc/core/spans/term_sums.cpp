@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "kernels/kernels.hpp"
+#include "spans/column_products.hpp"
 #include "spans/span_gram.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
@@ -195,28 +196,30 @@ void Pass::choose_shifts() {
 void Pass::add_products(index s, const std::vector<Factor>& factors, bool with_constant) {
     const Span& span = spans_.all()[s];
     const index n = index(factors.size()) + 1;  // the last is the constant
-    // The factors at a row are taken four at a time.
-    const index runs = (n + kMaxRun - 1) / kMaxRun, width = runs * kMaxRun;
-    Buffer<double> sums(span.columns * width, 0.0), table(kBlockRows * width, 0.0);
-    std::vector<double> values;
-    std::vector<std::int32_t> starts, fours(kBlockRows * runs);
-    for (std::size_t i = 0; i < fours.size(); ++i) fours[i] = std::int32_t(index(i) % runs) * kMaxRun;
-    for (index r = 0; r < kBlockRows; ++r) table[r * width + n - 1] = 1.0;
+    ColumnProducts products(spans_, span, axes_, n);
+    const int run = products.run();
+    Buffer<double> table(kBlockRows * run);
     for (index b = 0; b < count_; ++b) {
         const Block& block = blocks_[b];
-        const double* weight = weight_.data() + block.begin;
-        std::vector<const double*> given;
-        for (const Factor& factor : factors)
-            given.push_back((factor.is_output ? block.outputs : block.terms).data() + factor.place * kBlockRows);
-        axes_.expand(span, block.begin, block.rows, values, starts);
-        for (index k = 0; k + 1 < n; ++k)
-            for (index r = 0; r < block.rows; ++r) table[r * width + k] = given[k][r] - factors[k].shift;
-        kernels().add_products({values.data(), starts.data(), span.runs, span.run},
-                               {table.data(), fours.data(), runs, kMaxRun}, weight, block.rows, sums.data(), width);
+        products.load(block.begin, block.rows);
+        for (index group = 0; group < products.groups(); ++group) {
+            for (index k = group * run, lane = 0; lane < run; ++k, ++lane) {
+                double* out = table.data() + lane;
+                if (k + 1 >= n) {
+                    for (index r = 0; r < block.rows; ++r) out[r * run] = k + 1 == n ? 1.0 : 0.0;
+                    continue;
+                }
+                const Factor& factor = factors[k];
+                const double* given =
+                    (factor.is_output ? block.outputs : block.terms).data() + factor.place * kBlockRows;
+                for (index r = 0; r < block.rows; ++r) out[r * run] = given[r] - factor.shift;
+            }
+            products.add(group, table.data(), weight_.data() + block.begin);
+        }
     }
     for (index j = 0; j < span.columns; ++j) {
-        for (index k = 0; k + 1 < n; ++k) factors[k].sums[j * factors[k].stride] += sums[j * width + k];
-        if (with_constant) sums_.column_mean[span.first + j] += sums[j * width + n - 1];
+        for (index k = 0; k + 1 < n; ++k) factors[k].sums[j * factors[k].stride] += products.sum(j, k);
+        if (with_constant) sums_.column_mean[span.first + j] += products.sum(j, n - 1);
     }
 }
 

@@ -76,16 +76,6 @@ TEST(without_missing_values_a_product_basis_has_no_columns_for_them) {
 
 namespace {
 
-Spans cubic_spans() {
-    std::vector<Axis> axes;
-    for (index variable = 0; variable < 3; ++variable) {
-        axes.emplace_back(variable, 3, clamped(3, {0.0, 0.3, 0.4, 0.7, 1.0}), variable == 1);
-        axes.emplace_back(variable, 3, clamped(3, {0.0, 0.4, 1.0}), variable == 1);
-    }
-    return {
-        axes, {{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}}, {{0}, {2}, {4}, {1, 3}, {1, 5}, {3, 5}, {1, 3, 5}}};
-}
-
 TensorFactors factors_of(const Spans& spans, ProductBases& bases, index a, index b, index rows) {
     return tensor_factors(spans, bases, spans.all()[a], spans.all()[b], rows);
 }
