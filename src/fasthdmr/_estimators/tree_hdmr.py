@@ -242,9 +242,7 @@ class TreeHDMR(BaseHDMR):
         """
         with self._restored_on_error():
             members, combination = self._check_parameters()
-            with self._timed("models read"):
-                read = [load_forest(member) if is_fitted(member) else member for member in members]
-            X = _in_numbers(X, [model for model in read if isinstance(model, Forest)])
+            read = self._read(members)
             X, y, weights = self._check(read, combination, X, y, sample_weight)
             trees = self._load(members, read, combination, X, y, weights)
             problem = self._problem(combination, X, y, weights)
@@ -274,10 +272,16 @@ class TreeHDMR(BaseHDMR):
         alphas = DEFAULT_ALPHAS if self.alphas is None else self.alphas
         return members, Ridge(np.atleast_1d(np.asarray(alphas, dtype=np.float64)), self.cv)
 
+    def _read(self, members: list[Any]) -> list[Any]:
+        """Return the forests of the fitted models, and the other models as they are."""
+        with self._timed("models read"):
+            return [load_forest(member) if is_fitted(member) else member for member in members]
+
     def _check(
         self, read: list[Any], combination: Combination, X: Any, y: Any, sample_weight: Any
     ) -> tuple[NDArray[Any], Any, Floats | None]:
-        """Return rows, y and weights, checked; `read` holds the forests of models that are fitted, and the others."""
+        """Check the data against the models, as `_read` returns them. Return rows in numbers, y and weights."""
+        X = _in_numbers(X, [model for model in read if isinstance(model, Forest)])
         reasons = {
             "models that are not fitted": not all(map(is_fitted, read)),
             "combine='ridge'": combination.needs_y,

@@ -7,11 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
 
 from fasthdmr import _core
 from fasthdmr._forest.levels import recoded
-from fasthdmr._forest.sparse import absent_in, as_dense, dense_blocks, in_place
+from fasthdmr._forest.sparse import absent_in, as_dense, dense_blocks, in_place, is_sparse
 from fasthdmr._forest.text_levels import Levels, text_as_codes
 from fasthdmr._support.cached import cached_property
 from fasthdmr._support.threads import n_threads
@@ -237,7 +236,7 @@ class Forest:
     def _evaluate(self, kind: type[_core.Evaluator], X: Any, n_jobs: int | None) -> NDArray[np.float64]:
         """Evaluate; the layout of the trees in memory is made at the first call and cached."""
         threads = n_threads(n_jobs)
-        if issparse(X) and X.shape[0]:
+        if is_sparse(X) and X.shape[0]:
             blocks = dense_blocks(X, absent_in(X, [self]))
             return in_place(X.shape[0], ((place, self._evaluate(kind, rows, threads)) for place, rows in blocks))
         rows = self._check(X)
