@@ -63,8 +63,9 @@ class Support:
     @cached_property
     def _cells(self) -> dict[int, Cells]:
         """The cells of each variable that belongs to a pair."""
-        pairs = [(u, axes) for u, axes in zip(self.basis.subspaces, self.basis.axes_of, strict=True) if len(u) == 2]
-        return {j: Cells.of(self.basis.axes[a]) for u, axes in pairs for j, a in zip(u, axes, strict=True)}
+        pairs = [axes for u, axes in zip(self.basis.subspaces, self.basis.axes_of, strict=True) if len(u) == 2]
+        used = {self.basis.axes[a].variable: a for axes in pairs for a in axes}
+        return {j: Cells.of(self.basis.axes[a]) for j, a in used.items()}
 
     def __getstate__(self) -> dict[str, Any]:
         return {"basis": self.basis, "nearest": self.nearest}
