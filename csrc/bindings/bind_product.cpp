@@ -36,7 +36,7 @@ py::tuple get_state(const Marginals& marginals) {
 }
 
 std::shared_ptr<Marginals> set_state(const py::tuple& state) {
-    if (state.size() != 3) throw Error("a damaged state: marginal laws need thresholds and weights");
+    if (state.size() != 3) throw Error("a damaged state: marginal distributions need thresholds and weights");
     return std::make_shared<Marginals>(to_comparison(state[2].cast<py::tuple>()),
                                        state[0].cast<std::vector<std::vector<float>>>(),
                                        state[1].cast<std::vector<std::vector<double>>>());

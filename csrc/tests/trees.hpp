@@ -64,11 +64,11 @@ struct Trees {
 
     // Turns some of the splits on the first features into splits by sets, with cuts from the pool.
     template <class Source>
-    void split_by_sets(Source& random, const std::vector<double>& pool, double share = 0.6) {
+    void split_by_sets(Source& random, const std::vector<double>& pool, double fraction = 0.6) {
         std::vector<std::vector<double>> cuts;
         set.assign(left.size(), -1);
         for (std::size_t m = 0; m < left.size(); ++m) {
-            if (left[m] == -1 || feature[m] > n_features / 2 || !random.happens(share)) continue;
+            if (left[m] == -1 || feature[m] > n_features / 2 || !random.happens(fraction)) continue;
             std::vector<double> ends;
             for (index k = 2 * random.below(6); k > 0; --k) ends.push_back(random.one_of(pool));
             std::sort(ends.begin(), ends.end());
@@ -214,17 +214,17 @@ private:
     }
 
     Tree shuffled(const Tree& tree) {
-        std::vector<std::int64_t> place(tree.size());
-        for (std::size_t m = 0; m < tree.size(); ++m) place[m] = std::int64_t(m);
-        for (std::size_t m = tree.size() - 1; m > 1; --m) std::swap(place[m], place[1 + random_.below(index(m))]);
+        std::vector<std::int64_t> number(tree.size());
+        for (std::size_t m = 0; m < tree.size(); ++m) number[m] = std::int64_t(m);
+        for (std::size_t m = tree.size() - 1; m > 1; --m) std::swap(number[m], number[1 + random_.below(index(m))]);
         Tree result(tree.size());
         for (std::size_t m = 0; m < tree.size(); ++m) {
             TreeNode node = tree[m];
             if (node.left != -1) {
-                node.left = place[node.left];
-                node.right = place[node.right];
+                node.left = number[node.left];
+                node.right = number[node.right];
             }
-            result[place[m]] = node;
+            result[number[m]] = node;
         }
         return result;
     }

@@ -28,13 +28,13 @@ void evaluate(const BlockColumns& columns, const Table& x, const Components& com
         InputBlock block(columns.comparison());
         block.load(x, {begin, 1, n});
         Buffer<double> features(used.size() * kBlockRows);
-        std::vector<double*> places(columns.count(), nullptr);
+        std::vector<double*> own_columns(columns.count(), nullptr);
         for (index k = 0; k < index(used.size()); ++k) {
             double* feature = features.data() + k * kBlockRows;
             if (used[k] == 0) std::fill_n(feature, n, 1.0);
-            else places[used[k] - 1] = feature;
+            else own_columns[used[k] - 1] = feature;
         }
-        columns.fill(block, places.data());
+        columns.fill(block, own_columns.data());
         for (index c = 0; c < components.count(); ++c) {
             if (c % kComponentsPerPoll == 0) poll();
             double* sum = out + c * x.rows + begin;

@@ -42,8 +42,8 @@ std::vector<index> PilotRows::choose_rows(index count, index run) const {
     std::vector<index> chosen;
     for (index k = 0; k < count; ++k) {
         const index number = k / run;
-        const double place = double(number) * golden, part = place - std::floor(place);
-        chosen.push_back(rows_[index(part * double(rows_.count - run + 1)) + k % run]);
+        const double multiple = double(number) * golden, fraction = multiple - std::floor(multiple);
+        chosen.push_back(rows_[index(fraction * double(rows_.count - run + 1)) + k % run]);
     }
     return chosen;
 }

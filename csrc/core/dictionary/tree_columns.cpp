@@ -94,9 +94,9 @@ TreeDictionary::TreeDictionary(const TreeColumns& columns, const Table& x) : tre
 void TreeDictionary::fill(const Rows& rows, double* out, index leading) const {
     InputBlock block(trees_.comparison());
     block.load(x_, rows);
-    std::vector<double*> places;
-    for (index j = 0; j < columns(); ++j) places.push_back(out + j * leading);
-    trees_.fill(block, places.data());
+    std::vector<double*> own_columns;
+    for (index j = 0; j < columns(); ++j) own_columns.push_back(out + j * leading);
+    trees_.fill(block, own_columns.data());
 }
 
 }  // namespace fasthdmr

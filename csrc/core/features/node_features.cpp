@@ -115,8 +115,8 @@ void NodeSums::append_paths(const Forest& forest, index t, std::int32_t group, c
         while (path.back() != 0) path.push_back(parent[path.back()]);
         std::reverse(path.begin(), path.end());
         double change[2];
-        for (int side = 0; side < 2; ++side)
-            change[side] = values[(tree[last].left + side) * forest.width()] - values[last * forest.width()];
+        for (int right = 0; right < 2; ++right)
+            change[right] = values[(tree[last].left + right) * forest.width()] - values[last * forest.width()];
         columns_[group].paths.append(forest, thresholds_, t, path, change);
     }
 }

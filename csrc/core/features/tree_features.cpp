@@ -95,14 +95,14 @@ void Evaluator::evaluate(const Table& x, double* out, int n_threads) const {
     parallel_for(tasks, n_threads, [&](index task) {
         const index first = blocks * task / tasks, last = blocks * (task + 1) / tasks;
         std::vector<InputBlock> loaded;
-        std::vector<std::vector<double*>> places(last - first);
+        std::vector<std::vector<double*>> own_columns(last - first);
         std::vector<Part> parts;
         loaded.reserve(last - first);
         for (index b = first; b < last; ++b) {
             const index begin = b * kBlockRows;
             loaded.emplace_back(*forest().comparison()).load(x, {begin, 1, std::min(kBlockRows, x.rows - begin)});
-            for (index c = 0; c < columns(); ++c) places[b - first].push_back(out + c * x.rows + begin);
-            parts.push_back({&loaded.back(), places[b - first].data()});
+            for (index c = 0; c < columns(); ++c) own_columns[b - first].push_back(out + c * x.rows + begin);
+            parts.push_back({&loaded.back(), own_columns[b - first].data()});
         }
         fill(parts);
     });

@@ -58,7 +58,8 @@ void Comparison::check() const {
                 throw Error("the thresholds of a variable must be numbers that rise");
     }
     for (std::size_t s = 0; s < sets_.size(); ++s) {
-        if (sets_[s].variable < 0 || sets_[s].variable >= n_features_) throw Error("a set of no variable");
+        if (sets_[s].variable < 0 || sets_[s].variable >= n_features_)
+            throw Error("a set of values must be of one of the variables");
         if (sets_[s].cuts.size() % 2 != 0 || !std::is_sorted(sets_[s].cuts.begin(), sets_[s].cuts.end()))
             throw Error("the cuts of a set must be pairs that rise");
         if (s > 0 && !(sets_[s - 1] < sets_[s])) throw Error("the sets must rise");

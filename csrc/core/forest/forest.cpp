@@ -26,7 +26,7 @@ Forest::Forest(const TreeArrays& a) : n_features_(a.n_features), n_outputs_(a.n_
             throw Error("tree " + std::to_string(t) + ": no nodes");
     comparison_ = a.comparison ? a.comparison : std::make_shared<const Comparison>(a.n_features);
     if (columns() > kMostFeatures) throw Error("too many sets of categories: " + std::to_string(columns()));
-    if (comparison_->n_features() != a.n_features) throw Error("the comparison is of another number of features");
+    if (comparison_->n_features() != a.n_features) throw Error("the comparison has another number of features");
     offset_.assign(a.offset, a.offset + a.n_outputs);
     tree_begin_.reserve(a.n_trees + 1);
     tree_begin_.push_back(0);
@@ -121,10 +121,10 @@ void Forest::average_upwards(index t) {
         if (left == m) continue;
         const double left_weight = weights_[left], right_weight = weights_[left + 1], sum = left_weight + right_weight;
         const bool usable = left_weight >= 0.0 && right_weight >= 0.0 && sum > 0.0 && std::isfinite(sum);
-        const double share = usable ? right_weight / sum : 0.5;
+        const double fraction = usable ? right_weight / sum : 0.5;
         for (index c = 0; c < width_; ++c) {
             const double low = values_[left * width_ + c], high = values_[(left + 1) * width_ + c];
-            values_[m * width_ + c] = low + share * (high - low);
+            values_[m * width_ + c] = low + fraction * (high - low);
         }
     }
 }

@@ -29,8 +29,8 @@ public:
         const auto known = next_.find(key);
         if (known != next_.end()) return known->second;
         Subspace u = number < 0 ? Subspace{} : *sets_[number];
-        const auto place = std::lower_bound(u.begin(), u.end(), variable);
-        if (place == u.end() || *place != variable) u.insert(place, variable);
+        const auto at = std::lower_bound(u.begin(), u.end(), variable);
+        if (at == u.end() || *at != variable) u.insert(at, variable);
         const auto [entry, is_new] = numbers_.try_emplace(std::move(u), std::int32_t(sets_.size()));
         if (is_new) sets_.push_back(&entry->first);
         return next_[key] = entry->second;
@@ -112,10 +112,10 @@ std::vector<Subspace> touched_subspaces(const Forest& forest, index order) {
             if (Forest::is_leaf(tree, m)) continue;
             Subspace& u = path[m];
             const std::int32_t variable = forest.variable(tree[m]);
-            const auto place = std::lower_bound(u.begin(), u.end(), variable);
-            if (place == u.end() || *place != variable) {
+            const auto at = std::lower_bound(u.begin(), u.end(), variable);
+            if (at == u.end() || *at != variable) {
                 touch(u, variable, order, found);
-                u.insert(place, variable);
+                u.insert(at, variable);
             }
             path[tree[m].left] = path[tree[m].left + 1] = u;
             Subspace().swap(u);

@@ -51,7 +51,7 @@ Marginals::Marginals(std::shared_ptr<const Comparison> comparison, std::vector<s
                      std::vector<std::vector<double>> below)
     : comparison_(std::move(comparison)), thresholds_(std::move(sorted)), below_(std::move(below)) {
     if (index(below_.size()) != thresholds_.variables() || comparison_->n_features() != thresholds_.variables())
-        throw Error("every variable needs a marginal law");
+        throw Error("every variable needs a marginal distribution");
     for (index v = 0; v < thresholds_.variables(); ++v) check(v);
 }
 
@@ -59,21 +59,22 @@ void Marginals::check(index variable) const {
     const float* sorted = thresholds_.sorted(variable);
     for (std::int32_t k = 0; k < thresholds_.count(variable); ++k)
         if (std::isnan(sorted[k]) || (k > 0 && !(sorted[k - 1] < sorted[k])))
-            throw Error("the thresholds of a marginal law must be numbers that rise");
+            throw Error("the thresholds of a marginal distribution must be numbers that rise");
     const std::vector<double>& below = below_[variable];
     if (index(below.size()) != thresholds_.count(variable) + 3)
-        throw Error("a marginal law needs a weight for every rank");
+        throw Error("a marginal distribution needs a weight for every rank");
     for (std::size_t k = 1; k < below.size(); ++k)
-        if (!(below[k - 1] <= below[k])) throw Error("the weights below the ranks of a marginal law must rise");
+        if (!(below[k - 1] <= below[k]))
+            throw Error("the weights below the ranks of a marginal distribution must rise");
     if (below.front() != 0.0 || !(below.back() > 0.0) || !std::isfinite(below.back()))
-        throw Error("a marginal law must have a positive and finite weight");
+        throw Error("a marginal distribution must have a positive and finite weight");
 }
 
 std::int32_t Marginals::split(index variable, float threshold) const {
     const float* sorted = thresholds_.sorted(variable);
     const float* end = sorted + thresholds_.count(variable);
     const float* at = std::lower_bound(sorted, end, threshold);
-    if (at == end || *at != threshold) throw Error("the marginal laws are those of other forests");
+    if (at == end || *at != threshold) throw Error("the marginal distributions are those of other forests");
     return std::int32_t(at - sorted) + 1;
 }
 

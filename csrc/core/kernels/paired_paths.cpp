@@ -37,7 +37,7 @@ inline void add_pairs(const CodedPaths* pairs, index n_pairs, const std::int16_t
         for (int half = 0; half < 2; ++half) {
             const __m512i number = value_numbers(pairs[p], codes + 32 * half, ld);
             __m512d* to = sum + 4 * half;
-            // The permutation uses the lowest four bits of every 64: shifts bring one word after the other there.
+            // The permutation reads the lowest four bits of every 64: shifts move the next 16-bit number there.
             to[0] = _mm512_add_pd(to[0], _mm512_permutex2var_pd(low, number, high));
             to[1] = _mm512_add_pd(to[1], _mm512_permutex2var_pd(low, _mm512_srli_epi64(number, 16), high));
             to[2] = _mm512_add_pd(to[2], _mm512_permutex2var_pd(low, _mm512_srli_epi64(number, 32), high));

@@ -30,8 +30,8 @@ bool scale_to_unit(Buffer<double>& g, index n, std::vector<double>& norms) {
 
 namespace {
 
-// Larger matrices, of at least this many tiles a side, are factored tile by tile. The number of threads does not
-// matter, so that results do not depend on it.
+// Matrices of at least this many tiles in each direction are factored tile by tile, for any number of threads, so that
+// results do not depend on that number.
 constexpr index kLeastTiles = 4;
 
 bool factored(double* g, index n, index leading) {

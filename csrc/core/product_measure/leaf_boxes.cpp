@@ -105,9 +105,9 @@ ProductTrees::ProductTrees(const std::vector<std::shared_ptr<const Forest>>& for
     for (std::size_t i = 0; i < forests.size(); ++i) {
         const Forest& forest = *forests[i];
         if (forest.n_features() != marginals_->thresholds().variables())
-            throw Error("the marginal laws are of another number of variables");
+            throw Error("the marginal distributions have another number of variables");
         if (!same(forest.comparison(), marginals_->comparison()))
-            throw Error("the marginal laws are those of forests that compare values in another way");
+            throw Error("the marginal distributions are those of forests that compare values in another way");
         for (const index t : trees_of(forest, output))
             if (factors[i][t] != 0.0) append(forest, t, forest.value_column(output), factors[i][t], group_of);
     }

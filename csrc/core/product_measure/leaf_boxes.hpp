@@ -11,8 +11,8 @@
 
 namespace fasthdmr {
 
-// Sets of ranks, as runs that rise and do not touch, each numbered once: of variables that some split by sets of
-// values.
+// Sets of ranks, for variables that are split by sets of values. A set is a list of runs in increasing order, which do
+// not touch. Equal sets have the same number.
 class RankSets {
 public:
     struct Run {

@@ -158,11 +158,11 @@ private:
                 ++m;
                 continue;
             }
-            const double share = left_weight / (left_weight + right_weight);
+            const double fraction = left_weight / (left_weight + right_weight);
             stack_.push_back({false, 0, all, 0.0});
-            stack_.push_back({true, m + 1, right, probability * (1.0 - share)});
+            stack_.push_back({true, m + 1, right, probability * (1.0 - fraction)});
             box_[node.variable] = left;
-            probability *= share;
+            probability *= fraction;
         }
     }
 

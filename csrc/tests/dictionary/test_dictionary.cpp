@@ -10,7 +10,7 @@ namespace fasthdmr {
 
 namespace {
 
-std::shared_ptr<const Forest> share(const Trees& trees) { return std::make_shared<const Forest>(trees.arrays()); }
+std::shared_ptr<const Forest> shared(const Trees& trees) { return std::make_shared<const Forest>(trees.arrays()); }
 
 // Two forests of three variables and two outputs, with depths 0 to 2 and 0 to 5.
 struct Members {
@@ -27,7 +27,7 @@ struct Members {
         for (double& v : x.values) v = random.one_of(awkward_values());
     }
     TreeColumns columns(index output) const {
-        return TreeColumns(parts({share(first), share(second)}, output, Sorting::by_tree), 1);
+        return TreeColumns(parts({shared(first), shared(second)}, output, Sorting::by_tree), 1);
     }
 
     double slow_column(const TreeColumns::Column& column, const Subspace& u, index i, index output) const {
@@ -92,7 +92,7 @@ TEST(tree_columns_sum_to_the_model) {
     evaluate(trees, members.x.table(), all, actual.data(), 1);
     for (const Trees* model : {&members.first, &members.second}) {
         std::vector<double> predicted(rows * 2);
-        Prediction(share(*model), 1).evaluate(members.x.table(), predicted.data(), 1);
+        Prediction(shared(*model), 1).evaluate(members.x.table(), predicted.data(), 1);
         desired.insert(desired.end(), predicted.begin() + output * rows, predicted.end());
     }
     CHECK_CLOSE(actual, desired, 1e-13);
@@ -126,7 +126,7 @@ TEST(tree_columns_may_be_none) {
     Trees trees(2, 1, 1);
     trees.add({leaf({1.5})}).add({leaf({2.0})});
     trees.offset = {0.25};
-    const TreeColumns columns(parts({share(trees)}, 0, Sorting::by_tree), 1);
+    const TreeColumns columns(parts({shared(trees)}, 0, Sorting::by_tree), 1);
     CHECK(columns.columns().empty() && columns.subspaces().empty());
     CHECK(columns.constants() == std::vector<double>{3.75});
     Components none;
@@ -153,7 +153,7 @@ TEST(array_dictionary_copies_columns) {
 TEST(dictionaries_reject_wrong_shapes) {
     const Matrix x(4, 3);
     CHECK_THROWS(Error, "every column needs a subspace", ArrayDictionary(x.table(), {{0}}, {0, 0}));
-    const auto three = share(Trees(3, 1, 1)), two = share(Trees(2, 1, 1)), outputs = share(Trees(3, 2, 1));
+    const auto three = shared(Trees(3, 1, 1)), two = shared(Trees(2, 1, 1)), outputs = shared(Trees(3, 2, 1));
     CHECK_THROWS(Error, "different numbers of features", TreeColumns(parts({three, two}, 0, Sorting::by_tree), 1));
     CHECK_THROWS(Error, "no such output: 1", TreeColumns(parts({outputs, three}, 1, Sorting::by_tree), 1));
     const TreeColumns columns(parts({two}, 0, Sorting::by_tree), 1);

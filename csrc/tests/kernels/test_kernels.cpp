@@ -174,15 +174,15 @@ TEST(ranks_and_cells_agree_with_their_definitions) {
         std::sort(thresholds.begin(), thresholds.end());
         const std::int32_t n = std::int32_t(thresholds.size());
         for (const index rows : {0, 1, 5, 63, 64, 65, 200}) {
-            std::vector<std::int32_t> ranks(rows + 1, -7), places, major(rows), minor(rows);
+            std::vector<std::int32_t> ranks(rows + 1, -7), table, major(rows), minor(rows);
             kernels().rank(thresholds.data(), n, x.data(), rows, ranks.data());
             CHECK(ranks[rows] == -7);
             for (index r = 0; r < rows; ++r) {
                 const auto below = std::lower_bound(thresholds.begin(), thresholds.end(), x[r]) - thresholds.begin();
                 CHECK(ranks[r] == (std::isnan(x[r]) ? n + 1 : below));
             }
-            for (std::int32_t k = 0; k <= n + 1; ++k) places.push_back(k / 2);
-            kernels().take(places.data(), ranks.data(), rows, major.data());
+            for (std::int32_t k = 0; k <= n + 1; ++k) table.push_back(k / 2);
+            kernels().take(table.data(), ranks.data(), rows, major.data());
             for (index r = 0; r < rows; ++r) {
                 CHECK(major[r] == ranks[r] / 2);
                 minor[r] = std::int32_t(random.below(3));

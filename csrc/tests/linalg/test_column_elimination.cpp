@@ -32,8 +32,8 @@ Matrix mixtures(double near, std::uint64_t seed) {
     for (index j = kColumns / 2; j < kColumns; ++j) {
         for (index i = 0; i < kRows; ++i) x(i, j) *= near;
         for (index k = 0; k < kColumns / 2; ++k) {
-            const double share = random.uniform(-1.0, 1.0);
-            for (index i = 0; i < kRows; ++i) x(i, j) += share * x(i, k);
+            const double factor = random.uniform(-1.0, 1.0);
+            for (index i = 0; i < kRows; ++i) x(i, j) += factor * x(i, k);
         }
     }
     return x;
