@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fasthdmr._forest.forest import Forest
 
-_TAKE_MISSING = ("catboost", "lightgbm", "xgboost")  # their boosters have no tags, nor have old versions of all else
+_TAKE_MISSING = ("catboost", "lightgbm", "xgboost")  # their boosters, and old versions, have no scikit-learn tags
 
 
 def check_model_is_fitted(model: Any) -> None:
@@ -69,7 +69,7 @@ def allows_nan(model: Any) -> bool:
 
 
 def _tags(model: Any) -> Any:
-    """Return scikit-learn's tags, None where it has none or they fail, as those of xgboost before 2.1.4 do."""
+    """Return scikit-learn's tags, None if there are none or they raise an error, as in xgboost before 2.1.4."""
     try:
         return get_tags(model) if hasattr(model, "__sklearn_tags__") else None
     except AttributeError:

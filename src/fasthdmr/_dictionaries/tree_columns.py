@@ -64,7 +64,7 @@ class TreeDictionary(OwnSpans):
         return Labels(columns.subspaces, columns.column_subspace)
 
     def check_reach(self, output: int, constant: float, coef: float) -> None:
-        """Refuse an output, a constant plus `coef` times the trees, that may overflow.
+        """Raise an error if an output, a constant plus `coef` times the trees, may overflow.
 
         Raises
         ------
@@ -94,11 +94,11 @@ class TreeDictionary(OwnSpans):
         return embed(subspace, values, self.n_features)
 
     def columns_of(self, rows: NDArray[Any], components: Sequence[tuple[int, csc_array]]) -> Floats:
-        """Return the columns with non-zero weight in components, (N, m). Every output has columns of its own."""
+        """Return the columns with non-zero weight in components, (N, m). Outputs have separate columns."""
         return self._own_columns(rows, components)
 
     def _parts(self, output: int) -> list[tuple[_core.Forest, int, str, str]]:
-        """Return which trees make columns and how they are sorted: one part a forest, or two where it is by both."""
+        """Return the forests, trees and assignments of the columns: one part per forest, or two for "hybrid"."""
         cores = [forest.core for forest in self.forests]
         if self.by != "hybrid":
             return [(core, output, self.by, "all") for core in cores]

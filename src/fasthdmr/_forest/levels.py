@@ -9,7 +9,7 @@ from fasthdmr._support.validation import category_columns
 
 
 class TakesLevels(Protocol):
-    """What is asked of a forest; its attributes are described there."""
+    """The attributes of `Forest` that this module uses."""
 
     @property
     def takes_codes(self) -> bool: ...
@@ -27,8 +27,8 @@ def recoded(X: Any, forests: Sequence[TakesLevels]) -> Any:
     Raises
     ------
     ValueError
-        If a model does not know the levels of the columns, if models have different ones, or for unseen levels. If X
-        is a Series, which keeps the values of levels and not the dtype of each.
+        If a model does not store the levels of the columns, if models have different ones, or for unseen levels. If X
+        is a Series, which stores the values of levels and not the dtype of each column.
     """
     takers = [forest for forest in forests if forest.takes_codes]
     if takers and hasattr(X, "iloc") and X.ndim == 1:

@@ -45,7 +45,7 @@ def count_columns(machine: Machine) -> int:
 
 
 def check_count(machine: Machine) -> None:
-    """Refuse a machine with too many feature columns before any column is computed.
+    """Raise an error for a machine with too many feature columns, before any column is computed.
 
     Raises
     ------

@@ -57,7 +57,7 @@ class MachineInColumns:
 
     def solve(self, problem: Problem) -> tuple[KernelDictionary, list[Solution]]:
         """Return the columns, and the components of every output."""
-        with np.errstate(over="ignore", invalid="ignore"):  # _solve refuses infinities and NaN
+        with np.errstate(over="ignore", invalid="ignore"):  # _solve raises an error for infinities and NaN
             betas = self.dictionary.coefficients(self.machine).T
         return self.dictionary, [self._solve(beta, problem.n_threads) for beta in betas]
 

@@ -1,4 +1,4 @@
-"""Component functions, whatever they are components of (spec 2)."""
+"""Component functions of decompositions and of closed forms (spec 2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of what users pass, above all of the rows X."""
+"""Checks of arguments, especially of the rows X."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _check_finite(rows: NDArray[Any], *, allow_nan: bool, allow_inf: bool, estim
     """Raise an error for missing or infinite values that are not allowed, in scikit-learn's wording."""
     if allow_nan and allow_inf:
         return
-    if allow_inf:  # scikit-learn has no such option: check for NaN only, and let it raise the error
+    if allow_inf:  # scikit-learn has no such option, so check for NaN here and let it raise the error
         if np.isnan(np.min(rows)):
             assert_all_finite(np.array([np.nan]), estimator_name=estimator, input_name="X")
         return
