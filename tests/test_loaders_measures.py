@@ -135,6 +135,18 @@ def test_values_that_the_model_treats_as_missing_are_not_on_the_grid():
         partial_dependence(forest, rows, [0], custom_values={0: np.array([-1.0, 0.0, 1.0])})
 
 
+@pytest.mark.parametrize("categorical", [None, [0]])
+def test_grids_leave_out_what_is_missing_to_the_model(categorical):
+    rng = np.random.default_rng(0)
+    rows = np.where(rng.random((200, 2)) < 0.7, 0.0, rng.integers(-9, 9, size=(200, 2)))
+    model = lightgbm_model(zero_as_missing=True).fit(rows, rows.sum(axis=1))
+    assert load_forest(model).counts_as_missing(0, np.array([0.0, 1.0, np.nan])).tolist() == [True, False, True]
+    found = partial_dependence(model, rows, [0], categorical_features=categorical)
+    assert np.array_equal(found["grid_values"][0], np.setdiff1d(rows[:, 0], [0.0]))
+    found = partial_dependence(model, rows, [0], grid_resolution=5)  # most of the rows are missing
+    assert len(found["grid_values"][0]) == 5
+
+
 @pytest.mark.parametrize("measure", ["empirical", "product"])
 @pytest.mark.parametrize("name", ["HistGradientBoosting", "LightGBM", "xgboost", *OF_CATEGORIES])
 def test_models_that_compare_differently_together(name, measure):

@@ -153,6 +153,27 @@ class Forest:
         """
         return [NodeGroup(subspace, output) for output, subspace in self.core.node_groups()]
 
+    def counts_as_missing(self, column: int, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which values of a column the model takes for missing.
+
+        Parameters
+        ----------
+        column : int
+            Its position in X.
+        values : ndarray of shape (m,)
+            NaN, and what the model was told to take for missing: zeros, or another number.
+
+        Returns
+        -------
+        ndarray of shape (m,), bool
+        """
+        replaced = self.core.comparison[2]
+        missing = np.isnan(values)
+        if len(replaced):
+            low, high, by = replaced[column]
+            missing |= np.isnan(by) & (low <= values) & (values <= high)
+        return missing
+
     def predict(self, X: ArrayLike, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Evaluate the ensemble: the model's raw output.
 

@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 from scipy.stats.mstats import mquantiles
 from sklearn.utils import _safe_indexing, check_array
 
+from fasthdmr._forest.forest import Forest
 from fasthdmr._support.numbers import as_floats, check_numbers, check_rows_are_there, holds_text
 from fasthdmr._support.subspaces import as_subspace, as_variables
 from fasthdmr._support.validation import check_names, column_names
@@ -65,20 +66,23 @@ class GridOptions:
             raise ValueError("features must name at least one variable.")
         return as_variables(features, self.names, what="features")
 
-    def values(self, X: Any, column: int) -> NDArray[Any]:
-        """Return the grid of one variable: distinct values, ascending, without missing ones."""
+    def values(self, X: Any, column: int, forest: Forest | None = None) -> NDArray[Any]:
+        """Return the grid of one variable: distinct values, ascending, without those that count as missing."""
         own = _safe_indexing(X, column, axis=1)
         if column in self.custom:
             given = self.custom[column]
             check_numbers(given, f"custom_values of {self.names[column]!r}", labels=holds_text(own))
             return given
         values = as_numbers(own, f"The column {self.names[column]!r}", keep=column in self.categorical)
-        uniques: NDArray[Any] = np.unique(values[_present(values)])
+        values = values[_present(values)]
+        if forest is not None and values.dtype.kind in "biuf" and column < forest.n_features:
+            values = values[~forest.counts_as_missing(column, values.astype(np.float64))]
+        uniques: NDArray[Any] = np.unique(values)
         if len(uniques) == 0:
             raise ValueError(f"The column {self.names[column]!r} has no values that are not missing.")
         if column in self.categorical or len(uniques) < self.resolution or values.dtype.kind == "O":
             return uniques
-        low, high = mquantiles(values[_present(values)], prob=self.percentiles)
+        low, high = mquantiles(values, prob=self.percentiles)
         return np.unique(np.linspace(low, high, num=self.resolution))
 
 

@@ -116,7 +116,8 @@ def partial_dependence(
 
     Notes
     -----
-    Specification, section 9. Missing values are not on the grid, but their rows are averaged over. Integers are cast to
+    Specification, section 9. Missing values, and what the model takes for missing, are not on the grid, but their rows
+    are averaged over. Integers are cast to
     floating point, so that the grid is not rounded. Where the percentiles of a feature meet, the grid is one point.
     scikit-learn's `method="recursion"` averages over paths of the trees instead of rows: another quantity under
     correlation.
@@ -233,8 +234,9 @@ def partial_dependences(
         custom_values=custom_values,
     )
     sets = [options.subspace(features) for features in feature_sets]
-    grid = {column: options.values(X, column) for column in sorted({column for u in sets for column in u})}
-    average = _conditional if kind == "conditional" else partial(_marginal, verbose=verbose)
+    forest = _forest_of(output)
+    grid = {column: options.values(X, column, forest) for column in sorted({column for u in sets for column in u})}
+    average = _conditional if kind == "conditional" else partial(_marginal, forest=forest, verbose=verbose)
     averages = average(output, X, weights, sets, grid, n_threads(n_jobs))
     return [
         Bunch(grid_values=[grid[column].copy() for column in u], average=values)
@@ -267,10 +269,10 @@ def _marginal(
     grid: Mapping[int, NDArray[Any]],
     threads: int,
     *,
+    forest: Forest | None,
     verbose: int,
 ) -> list[Floats]:
     """Return averages: from the trees if the output is a sum of trees, else by brute force."""
-    forest = _forest_of(output)
     rows = X
     if forest is not None:
         rows = text_as_codes(X, [forest])
