@@ -5,10 +5,13 @@ import pytest
 from boosters import awkward_rows, check_groups, library, tied_rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.datasets import make_friedman1
 from tolerance import assert_close
 
 from fasthdmr import TreeHDMR, load_forest
+from fasthdmr._forest.city_hash import category_hash
+from fasthdmr.inspection import partial_dependence
 
 cb = library("catboost")
 
@@ -139,11 +142,90 @@ def test_tree_hdmr_explains_it():
     assert_close(fit.predict(X) + fit.residual(X), load_forest(model).predict(X), rtol=1e-9)
 
 
-@pytest.mark.parametrize("one_hot", [2, 100])
-def test_splits_by_categories_are_refused(one_hot):
-    rows = [[str(label), x] for label, x in zip(LABELS, X[:, 0], strict=True)]
-    model = cb.CatBoostRegressor(iterations=3, one_hot_max_size=one_hot, **QUIET).fit(rows, Y, cat_features=[0])
-    with pytest.raises(ValueError, match=r"categories.*OrdinalEncoder"):
+WORDS = ["b", "a", "long words of more than sixteen letters", "ü", "7"]
+
+
+def frame_of_categories(n=200):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    word, level = rng.choice(WORDS, n), rng.integers(-3, 9, n)
+    frame = pd.DataFrame({"level": level, "number": rng.normal(size=n), "word": word})
+    return frame, (level % 3 == 0) * frame["number"] + np.array([WORDS.index(w) % 2 for w in word])
+
+
+def one_hot_model(frame, y, **options):
+    options = {"iterations": 12, "depth": 3, "one_hot_max_size": 255} | QUIET | options
+    return cb.CatBoostRegressor(**options).fit(frame, y, cat_features=["level", "word"])
+
+
+@pytest.mark.parametrize("policy", ["SymmetricTree", "Depthwise", "Lossguide"])
+def test_splits_by_single_categories(policy, tmp_path):
+    frame, y = frame_of_categories()
+    model = one_hot_model(frame, y, grow_policy=policy)
+    strange = frame.assign(word=frame["word"].where(frame["number"] < 0, "new"), level=frame["level"] + 2)
+    forest = load_forest(model)
+    assert forest.hashes_text and [column for column, _ in forest.text_levels] == [0, 2]
+    for rows in (frame, strange, frame.astype({"word": "category", "level": "category"})):
+        raw = model.predict(rows)
+        assert_close(forest.predict(rows), raw)
+        assert_close(forest.predict(rows.to_numpy(dtype=object)), raw)
+        assert_close(forest.predict(rows.to_numpy(dtype=object).tolist()), raw)
+    assert len(np.unique(forest.predict(frame.assign(number=0.0)))) > 8
+    for name in ("model.cbm", "model.json"):
+        model.save_model(tmp_path / name, format=name[-4:].strip("."))
+        assert np.array_equal(load_forest(tmp_path / name).predict(frame), forest.predict(frame))
+
+
+def test_hashes_of_text_of_every_length():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list("abc é"), n)) for n in [*range(3, 70), 127, 128, 129, 191, 192, 193, 300]]
+    model = cb.CatBoostRegressor(iterations=1500, depth=1, one_hot_max_size=255, learning_rate=1, **QUIET)
+    frame = pd.DataFrame({"word": words * 2})
+    model.fit(frame, np.random.default_rng(1).permutation(len(words)).tolist() * 2, cat_features=["word"])
+    ((_, hashes),) = load_forest(model).text_levels
+    found = {category_hash(word.encode()) for word in words}
+    assert set(hashes) <= found and len(hashes) > 0.9 * len(found)
+    assert_close(load_forest(model).predict(frame), model.predict(frame))
+
+
+@pytest.mark.filterwarnings("ignore::fasthdmr.FastHDMRWarning")
+@pytest.mark.parametrize("measure", ["empirical", "product"])
+def test_tree_hdmr_of_categories(measure):
+    frame, y = frame_of_categories()
+    model = one_hot_model(frame, y)
+    fit = TreeHDMR(model, measure=measure).fit(frame)
+    assert_close(fit.predict(frame) + fit.residual(frame), model.predict(frame), rtol=1e-9)
+    for row in (frame.iloc[[3]], frame.iloc[3]):
+        assert_close(fit.explain(row).output, model.predict(frame)[3])
+
+
+def test_partial_dependence_of_categories():
+    frame, y = frame_of_categories()
+    model = one_hot_model(frame, y)
+    numbers = partial_dependence(model, frame, ["number"], custom_values={"number": [-1.0, 0.5]})
+    assert_close(numbers["average"][0], [model.predict(frame.assign(number=v)).mean() for v in (-1.0, 0.5)])
+    for name in ("word", "level"):
+        found = partial_dependence(model, frame, [name], categorical_features=[name])
+        for value, average in zip(found["grid_values"][0], found["average"][0], strict=True):
+            assert_close(average, model.predict(frame.assign(**{name: value})).mean())
+
+
+def test_what_is_no_category():
+    frame, y = frame_of_categories()
+    model = one_hot_model(frame, y)
+    numbers = frame.assign(word=0)
+    for rows in (numbers.astype(float), numbers.to_numpy(float), frame.assign(word=frame["word"].where(y > 0, None))):
+        with pytest.raises(ValueError, match=r"must be integers or text, got .*Pass a data frame"):
+            load_forest(model).predict(rows)
+    with pytest.raises(TypeError, match="this model does not take it"):
+        load_forest(model).predict(sparse.csr_array(numbers.to_numpy(float)))
+
+
+def test_statistics_of_categories_are_refused():
+    frame, y = frame_of_categories()
+    model = one_hot_model(frame, y, one_hot_max_size=2)
+    with pytest.raises(ValueError, match=r"statistics of categories.*one_hot_max_size=255.*OrdinalEncoder"):
         load_forest(model)
 
 

@@ -15,9 +15,17 @@ struct FloatFeature {
     bool missing_left;
 };
 
+// What goes to the right child: numbers above a border, or one category.
 struct Split {
     FloatFeature feature;
     double border;
+    bool is_category = false;  // `border` is its place among the hashes of the column
+
+    void put(ReadTrees& trees, index node, index left, index right) const {
+        if (!is_category) return trees.split(node, feature.column, border, feature.missing_left, left, right);
+        trees.split_by_set(node, feature.column, false, right, left);
+        trees.append_interval(border, border);
+    }
 };
 
 class Splits {
@@ -33,10 +41,19 @@ public:
             // NaN counts as -infinity (AsFalse) or +infinity (AsTrue); if AsIs, the comparison with a border is false.
             features_.push_back({all.at(k).at("flat_feature_index").integer(), nan != "AsTrue"});
         }
+        const Value* categorical = model.at("features_info").find("categorical_features");
+        for (index k = 0; k < (categorical ? categorical->size() : 0); ++k) {
+            const Value& feature = categorical->at(k);
+            Categories found{feature.at("flat_feature_index").integer(), {}};
+            const Value* hashes = feature.find("values");
+            for (index h = 0; h < (hashes ? hashes->size() : 0); ++h) found.hashes.push_back(hashes->integer(h));
+            categories_.push_back(std::move(found));
+        }
     }
 
     Split operator()(const Value& split) const {
         const std::string_view type = split.at("split_type").text();
+        if (type == "OneHotFeature") return category(split);
         if (type != "FloatFeature") refuse(type);
         const std::int64_t feature = split.at("float_feature_index").integer();
         if (feature < 0 || feature >= std::int64_t(features_.size()))
@@ -45,15 +62,31 @@ public:
     }
 
 private:
+    struct Categories {
+        std::int64_t column;
+        std::vector<std::int64_t> hashes;
+    };
+
+    Split category(const Value& split) const {
+        const std::int64_t feature = split.at("cat_feature_index").integer(), hash = split.at("value").integer();
+        if (feature < 0 || feature >= std::int64_t(categories_.size()))
+            throw Error("The model's export is damaged: no such feature of categories.");
+        const std::vector<std::int64_t>& hashes = categories_[feature].hashes;
+        const auto at = std::find(hashes.begin(), hashes.end(), hash);
+        if (at == hashes.end()) throw Error("The model's export is damaged: no such category.");
+        return {{categories_[feature].column, false}, double(at - hashes.begin()), true};
+    }
+
     [[noreturn]] static void refuse(std::string_view type) {
         throw Error(
             "This CatBoost model has splits of type '" + std::string(type) +
-            "', on categories, texts or statistics of them. Only splits of numbers are read: encode such columns "
-            "as numbers (sklearn's OrdinalEncoder or TargetEncoder) and fit the model without cat_features; or "
-            "use fasthdmr.HDMR.");
+            "', on statistics of categories, or on texts. Splits of numbers and of single categories are read: fit the "
+            "model with one_hot_max_size=255 or as many categories as there are, or encode such columns as numbers "
+            "(sklearn's OrdinalEncoder or TargetEncoder) and fit it without cat_features; or use fasthdmr.HDMR.");
     }
 
     std::vector<FloatFeature> features_;
+    std::vector<Categories> categories_;
 };
 
 // A symmetric tree has the same split at all nodes of a level. The k-th split is bit k of a leaf's number, so the last
@@ -67,10 +100,10 @@ void append_symmetric(const Value& tree, const Splits& split_of, ReadTrees& tree
     const Value* weights = tree.find("leaf_weights");
     const bool has_weights = weights && weights->size() == leaves;
     for (index level = 0; level < depth; ++level) {
-        const auto [feature, border] = split_of(splits.at(depth - 1 - level));
+        const Split split = split_of(splits.at(depth - 1 - level));
         for (index k = 0; k < index(1) << level; ++k) {
             const index at = trees.append(), left = 2 * (at - trees.tree_offsets.back()) + 1;
-            trees.split(at, feature.column, border, feature.missing_left, left, left + 1);
+            split.put(trees, at, left, left + 1);
         }
     }
     for (index leaf = 0; leaf < leaves; ++leaf) {
@@ -89,11 +122,11 @@ index leaf_width(const Value& leaf) { return leaf.kind() == Value::Kind::array ?
 // A tree of nested objects. Returns the number of the node in its tree.
 index append_nested(const Value& node, const Splits& split_of, ReadTrees& trees) {
     const index at = trees.append(), own = at - trees.tree_offsets.back(), width = trees.width;
-    if (const Value* split = node.find("split")) {
-        const auto [feature, border] = split_of(*split);
+    if (const Value* found = node.find("split")) {
+        const Split split = split_of(*found);
         const index left = append_nested(node.at("left"), split_of, trees);
         const index right = append_nested(node.at("right"), split_of, trees);
-        trees.split(at, feature.column, border, feature.missing_left, left, right);
+        split.put(trees, at, left, right);
         trees.weight[at] = trees.weight[at - own + left] + trees.weight[at - own + right];
         return own;
     }

@@ -74,6 +74,13 @@ inline std::string catboost_nested_json() {
 "split": {"border": 0.5, "float_feature_index": 0, "split_type": "FloatFeature"}}, {"value": 0.5}]})";
 }
 
+// One split by the second of two categories of column 3.
+inline std::string catboost_one_hot_json() {
+    return R"({"features_info": {"categorical_features": [{"flat_feature_index": 3, "values": [-805065478, 1121341681]}]},
+"scale_and_bias": [1, [0]], "oblivious_trees": [{"leaf_values": [5, 7], "leaf_weights": [1, 2], "splits": [
+{"cat_feature_index": 0, "split_index": 0, "split_type": "OneHotFeature", "value": 1121341681}]}]})";
+}
+
 // A tree with three leaves: a split that treats NaN as 0, and one whose NaN goes left.
 inline std::string lightgbm_text() {
     return "tree\nversion=v4\nnum_tree_per_iteration=1\nmax_feature_idx=2\naverage_output\n\nTree=0\nnum_leaves=3\n"

@@ -105,9 +105,21 @@ TEST(trees_of_catboost) {
     const ReadTrees nested = read_catboost(catboost_nested_json());
     CHECK(nested.tree_offsets == (Integers{0, 3, 4}) && nested.value == (Numbers{0.0, -1.0, 4.0, 0.5}));
     CHECK(nested.weight == (Numbers{5, 3, 2, 1}) && nested.missing_left[0] == 1);
-    CHECK_THROWS(Error, "'OneHotFeature', on categories",
-                 read_catboost(replaced(catboost_json(), "\"FloatFeature\"", "\"OneHotFeature\"")));
+    CHECK_THROWS(Error, "'OnlineCtr', on statistics of categories",
+                 read_catboost(replaced(catboost_json(), "\"FloatFeature\"", "\"OnlineCtr\"")));
     CHECK_THROWS(Error, "should have 8", read_catboost(replaced(catboost_json(), "3, 13", "3")));
+}
+
+TEST(trees_of_catboost_that_split_by_one_category) {
+    const std::string good = catboost_one_hot_json();
+    const ReadTrees trees = read_catboost(good);
+    CHECK(trees.feature[0] == 3 && trees.category_set == (Integers{0, -1, -1}) && trees.missing_left[0] == 0);
+    CHECK(trees.intervals == (Numbers{1.0, 1.0}) && trees.left[0] == 2 && trees.right[0] == 1);
+    CHECK(trees.value == (Numbers{0.0, 5.0, 7.0}));
+    const auto refused = [&](const char* from, const char* to) { return read_catboost(replaced(good, from, to)); };
+    CHECK_THROWS(Error, "no such category", refused("\"value\": 1121341681", "\"value\": 3"));
+    CHECK_THROWS(Error, "no such feature of categories",
+                 refused("\"cat_feature_index\": 0", "\"cat_feature_index\": 1"));
 }
 
 TEST(trees_of_lightgbm) {

@@ -313,7 +313,7 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
         >>> bool(abs(total - explanation.output) < 1e-12)
         True
         """
-        row = self._rows(as_row(self._in_numbers(x)))
+        row = self._numeric_rows(as_row(self._in_numbers(x)))
         return explain(self.decomposition_, row, output, n_threads(self.n_jobs))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:

@@ -112,7 +112,10 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _rows(self, X: Any) -> NDArray[Any]:
         check_is_fitted(self)
-        X = self._in_numbers(X)
+        return self._numeric_rows(self._in_numbers(X))
+
+    def _numeric_rows(self, X: Any) -> NDArray[Any]:
+        check_is_fitted(self)
         check_numbers(X, "X")
         if not hasattr(self, "feature_names_in_"):  # scikit-learn checks these, but not names taken from the model
             check_names(X, self.feature_names_, may_be_unnamed=True)

@@ -84,6 +84,8 @@ class Forest:
         missing. None: sparse X is refused.
     text_levels : tuple of (int, tuple)
         Of the columns of X that hold text, the position and the levels. Text becomes codes, its places among them.
+    hashes_text : bool
+        Whether levels are CatBoost's hashes of text and of whole numbers.
     unit : str
         What the outputs are: "log-odds", "half the log-odds", "log of the mean", "log of the hazard", "log of the
         time", "log of the quantile", "square root", "score" or "probability"; "" where they are in the units of the
@@ -114,6 +116,7 @@ class Forest:
     refuses_unseen: bool = False
     absent: float | None = None
     text_levels: Levels = ()
+    hashes_text: bool = False
     unit: str = ""
 
     @property

@@ -282,7 +282,8 @@ def _marginal(
             f"The columns {[X.columns[j] for j in places]} are of dtype category, and the model takes codes. A grid "
             "has values of X: pass codes as numbers, column.cat.codes of the levels that the model was trained with."
         )
-    fast = [u for u in sets if forest is not None and _is_fast(u, grid)]
+    of_text = {column for column, _ in forest.text_levels} if forest is not None else set()
+    fast = [u for u in sets if forest is not None and _is_fast(u, grid) and not of_text & set(u)]
     averages: dict[Columns, Floats] = {}
     if forest is not None and fast:
         averages = dict(zip(fast, _by_trees(forest, rows, weights, fast, grid, threads), strict=True))

@@ -72,7 +72,7 @@ def load_forest(model: Any) -> Forest:
     values are accepted, as by the trees themselves, though some estimators refuse them.
 
     Trees may split by categories, which are numbers in X: the codes that xgboost and LightGBM give them, or the values
-    themselves for HistGradientBoosting, which also knows text by name.
+    themselves for HistGradientBoosting, which also knows text by name. CatBoost's one-hot splits know whole numbers and text by their hashes.
 
     After early stopping the trees are those that the object predicts with: up to the best round of xgboost's
     estimators and of LightGBM's models, all rounds of xgboost's `Booster`. An initial score that was passed to `fit`

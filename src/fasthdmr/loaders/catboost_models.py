@@ -54,6 +54,7 @@ def of_document(arrays: dict[str, Any], document: dict[str, Any]) -> Trees:
     names = _feature_names(document["features_info"])
     classes = document["model_info"].get("class_params", {}).get("class_names", [])
     n_outputs = offset.size
+    text_levels = _text_levels(document["features_info"])
     has_classes = len(classes) == n_outputs
     return Trees(
         n_features=len(names),
@@ -68,7 +69,9 @@ def of_document(arrays: dict[str, Any], document: dict[str, Any]) -> Trees:
         if has_classes
         else numbered(n_outputs, "y"),
         is_classifier=len(classes) > 0,
-        absent=0.0,
+        absent=None if text_levels else 0.0,
+        text_levels=text_levels,
+        hashes_text=bool(text_levels),
         unit=_UNITS.get(_loss(document), ""),
     )
 
@@ -82,6 +85,14 @@ def _feature_names(features_info: dict[str, Any]) -> tuple[str, ...]:
         if "flat_feature_index" in each
     }
     return tuple(named.get(i) or str(i) for i in range(max(named, default=-1) + 1))
+
+
+def _text_levels(features_info: dict[str, Any]) -> tuple[tuple[int, tuple[Any, ...]], ...]:
+    """Return the hashes of the categories that some trees ask for, by column of categories."""
+    return tuple(
+        (count(each, "flat_feature_index", least=0), tuple(int(value) for value in each.get("values", ())))
+        for each in features_info.get("categorical_features") or ()
+    )
 
 
 def _label(value: Any) -> str:

@@ -86,6 +86,8 @@ class Trees:
     text_levels : tuple of (int, tuple)
         Of the columns that hold text, the position and the levels. Text becomes its place among the levels, and what is
         none of them is missing.
+    hashes_text : bool
+        Whether these levels are CatBoost's hashes.
     unit : str
         What the sum is, such as "log-odds" or "log of the mean"; "" where it is in the units of the target.
     is_margin : bool
@@ -135,6 +137,7 @@ class Trees:
     refuses_unseen: bool = False
     absent: float | None = None
     text_levels: TextLevels = ()
+    hashes_text: bool = False
     unit: str = ""
     is_margin: bool = False
 
@@ -181,6 +184,7 @@ class Trees:
             refuses_unseen=forest.refuses_unseen,
             absent=forest.absent,
             text_levels=forest.text_levels,
+            hashes_text=forest.hashes_text,
             unit=forest.unit,
             **_sets_of(category_set, cuts),
         )
@@ -286,6 +290,7 @@ class Trees:
             refuses_unseen=self.refuses_unseen,
             absent=self.absent,
             text_levels=self.text_levels,
+            hashes_text=self.hashes_text,
             unit=self.unit,
         )
 
@@ -446,6 +451,7 @@ def _end_to_end(
         refuses_unseen=any(m.refuses_unseen for m in members),
         absent=members[0].absent if len({str(m.absent) for m in members}) == 1 else None,
         text_levels=_same_text_levels(members),
+        hashes_text=members[0].hashes_text,
         unit=members[0].unit if len({m.unit for m in members}) == 1 else "",
         is_margin=any(m.is_margin for m in members),
     )
@@ -457,7 +463,7 @@ def _same_levels(members: Sequence[Trees]) -> tuple[tuple[Any, ...], ...] | None
 
 
 def _same_text_levels(members: Sequence[Trees]) -> TextLevels:
-    if len({m.text_levels for m in members}) > 1:
+    if len({(m.text_levels, m.hashes_text) for m in members}) > 1:
         raise ValueError("They know different levels of text columns, as of subsets of the rows.")
     return members[0].text_levels
 
