@@ -10,6 +10,7 @@ from sklearn.datasets import make_friedman1
 from tolerance import assert_close
 
 from fasthdmr import TreeHDMR, load_forest
+from fasthdmr._cli.main import main
 from fasthdmr._forest.city_hash import category_hash
 from fasthdmr.inspection import partial_dependence
 
@@ -209,6 +210,15 @@ def test_partial_dependence_of_categories():
         found = partial_dependence(model, frame, [name], categorical_features=[name])
         for value, average in zip(found["grid_values"][0], found["average"][0], strict=True):
             assert_close(average, model.predict(frame.assign(**{name: value})).mean())
+
+
+def test_the_command_reads_categories(tmp_path, capsys):
+    frame, y = frame_of_categories()
+    one_hot_model(frame, y).save_model(tmp_path / "model.cbm")
+    frame.assign(y=y).to_csv(tmp_path / "rows.csv", index=False)
+    assert main(["decompose", str(tmp_path / "model.cbm"), str(tmp_path / "rows.csv"), "--target", "y"]) == 0
+    printed = capsys.readouterr().out
+    assert "12 trees, 200 rows, 3 variables" in printed and "level number" in printed
 
 
 def test_what_is_no_category():

@@ -29,6 +29,7 @@ def read_rows(path: Path, forest: Any, target: str | None) -> tuple[Any, Any]:
     Returns
     -------
     X : pandas.DataFrame of float64
+        Columns that the model knows by the names of their levels are as in the file.
     y : ndarray of float64, shape (n_rows,), or None
 
     Raises
@@ -57,7 +58,8 @@ def read_rows(path: Path, forest: Any, target: str | None) -> tuple[Any, Any]:
         raise ValueError(f"{path} has several columns of the same name: {', '.join(repeated)}. Rename all but one.")
     if len(names) != forest.n_features:
         raise ValueError(f"{path} has {len(names)} variables ({', '.join(names)}), the model {forest.n_features}.")
-    X = _numbers(frame[list(names)], path, allow_nan=forest.allow_nan)
+    text = [names[column] for column, _ in forest.text_levels]
+    X = _numbers(frame[list(names)], path, allow_nan=forest.allow_nan, text=text)
     is_read = target is not None and not forest.is_classifier  # labels are not compared with scores
     y = None if not is_read else _numbers(frame[[target]], path, allow_nan=False)[target].to_numpy()
     if frame.iloc[:, -1].isna().any():
@@ -117,10 +119,14 @@ def _check_lengths(source: Any, path: Path, length: int) -> None:
             raise ValueError(f"{path}: {fields}. Was the file cut off?") from error
 
 
-def _numbers(frame: Any, path: Path, *, allow_nan: bool) -> Any:
+def _numbers(frame: Any, path: Path, *, allow_nan: bool, text: Sequence[str] = ()) -> Any:
+    """Return a frame of float64; the columns that may hold text are left as they are."""
     pandas = require("pandas", extra="cli")
     columns = {}
     for name, column in frame.items():
+        if name in text:
+            columns[name] = column
+            continue
         try:
             numbers = pandas.to_numeric(column, errors="coerce").astype("float64")
         except OverflowError as error:  # a whole number of more than 308 digits

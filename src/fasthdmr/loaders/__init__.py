@@ -32,8 +32,8 @@ def load_forest(model: Any) -> Forest:
     model : fitted estimator, Forest, str or os.PathLike
         One of scikit-learn's GradientBoosting*, RandomForest*, ExtraTrees*, DecisionTree*, ExtraTree*
         (regressors and classifiers, several targets included) and HistGradientBoosting*; xgboost's `Booster` and XGB*
-        estimators, LightGBM's `Booster` and LGBM* estimators, CatBoost's models on columns of numbers; a fitted
-        search whose best estimator is one; a `Pipeline` whose other steps are all 'passthrough'; a Bagging*, Voting*,
+        estimators, LightGBM's `Booster` and LGBM* estimators, CatBoost's models without statistics of categories; a
+        fitted search whose best estimator is one; a `Pipeline` whose other steps are all 'passthrough'; a Bagging*, Voting*,
         MultiOutput*, OneVsRestClassifier or TransformedTargetRegressor of them that is a sum of trees. A `Forest` is
         returned as it is. Models of classes that `register_loader` knows.
 
@@ -60,7 +60,7 @@ def load_forest(model: Any) -> Forest:
         If the model is not a sum of its trees: a gradient boosting with an `init` that is not constant, a
         pipeline that transforms its input, a `VotingRegressor` with members that are not tree models; or
         if it is a search without refit. If its trees have linear models in their leaves, or CatBoost splits by
-        categories. If its trees have no nodes, or other targets or classes than the model.
+        statistics of categories. If its trees have no nodes, or other targets or classes than the model.
     sklearn.exceptions.NotFittedError
         If the model is not fitted (a ValueError too).
 
@@ -72,7 +72,8 @@ def load_forest(model: Any) -> Forest:
     values are accepted, as by the trees themselves, though some estimators refuse them.
 
     Trees may split by categories, which are numbers in X: the codes that xgboost and LightGBM give them, or the values
-    themselves for HistGradientBoosting, which also knows text by name. CatBoost's one-hot splits know whole numbers and text by their hashes.
+    themselves for HistGradientBoosting, which also knows text by name. CatBoost's one-hot splits know whole numbers and
+    text by their hashes.
 
     After early stopping the trees are those that the object predicts with: up to the best round of xgboost's
     estimators and of LightGBM's models, all rounds of xgboost's `Booster`. An initial score that was passed to `fit`
