@@ -33,9 +33,9 @@ def load_forest(model: Any) -> Forest:
         One of scikit-learn's GradientBoosting*, RandomForest*, ExtraTrees*, DecisionTree*, ExtraTree*
         (regressors and classifiers, several targets included) and HistGradientBoosting*; xgboost's `Booster` and XGB*
         estimators, LightGBM's `Booster` and LGBM* estimators, CatBoost's models without statistics of categories; a
-        fitted search whose best estimator is one; a `Pipeline` whose other steps are all 'passthrough'; a Bagging*, Voting*,
-        MultiOutput*, OneVsRestClassifier or TransformedTargetRegressor of them that is a sum of trees. A `Forest` is
-        returned as it is. Models of classes that `register_loader` knows.
+        fitted search whose best estimator is one; a `Pipeline` whose other steps are all 'passthrough'; a Bagging*,
+        Voting*, MultiOutput*, OneVsRestClassifier or TransformedTargetRegressor of them that is a sum of trees; a
+        model of a class that `register_loader` knows. A `Forest` is returned as it is.
 
         Or the path of a file that holds one: what `save_model` of xgboost (.ubj, .json), LightGBM (.txt) or CatBoost
         (.cbm, .json) has written, or ``skops.io.dump``. Such files are data, and are told apart by their content.
