@@ -132,7 +132,7 @@ struct Trees {
         for (index output = 0; output < n_outputs; ++output)
             for (index i = 0; i < x.rows; ++i) {
                 double sum = offset[output];
-                for (index t = 0; t < n_trees(); ++t) sum += walk(t, x, i, output);
+                for (index t = 0; t < n_trees(); ++t) sum += value_at(t, x, i, output);
                 out.push_back(sum);
             }
         return out;

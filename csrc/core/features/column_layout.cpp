@@ -33,9 +33,10 @@ double gain(const Tables& tables, const Candidate& candidate) {
 
 }  // namespace
 
-bool need_codes(const std::vector<ColumnSum>& columns) {
-    return std::any_of(columns.begin(), columns.end(),
-                       [](const ColumnSum& c) { return !c.trees.empty() || !c.paths.empty(); });
+int needed_code_sets(const std::vector<ColumnSum>& columns) {
+    int most = 0;
+    for (const ColumnSum& c : columns) most = std::max(most, !c.paths.empty() ? 2 : !c.trees.empty() ? 1 : 0);
+    return most;
 }
 
 std::uint64_t bytes_of_tables(const std::vector<ColumnSum>& columns) {

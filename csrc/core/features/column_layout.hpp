@@ -26,14 +26,15 @@ struct ColumnSum {
     CodedTrees trees;
     PairedPaths paths;
 
-    void add(const RankedBlock& block, const Thresholds& thresholds, double* out) const {
+    void add(const RankedBlock& block, double* out) const {
         tables.add(block, out);
-        trees.add(block, thresholds, out);
-        paths.add(block, thresholds, out);
+        trees.add(block, out);
+        paths.add(block, out);
     }
 };
 
-bool need_codes(const std::vector<ColumnSum>& columns);
+// The argument `code_sets` of RankedBlock.
+int needed_code_sets(const std::vector<ColumnSum>& columns);
 std::uint64_t bytes_of_tables(const std::vector<ColumnSum>& columns);
 
 // The tables of all candidates, laid out but not filled, and the time that each would save.

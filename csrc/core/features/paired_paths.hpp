@@ -17,7 +17,7 @@ public:
                 const double (&values)[2]);
     bool empty() const { return paths_.empty(); }
     // The block must have codes unless this is empty.
-    void add(const RankedBlock& block, const Thresholds& thresholds, double* out) const;
+    void add(const RankedBlock& block, double* out) const;
 
 private:
     std::vector<CodedPaths> paths_;

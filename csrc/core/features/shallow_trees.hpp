@@ -18,7 +18,7 @@ public:
                 index width);
     bool empty() const { return trees_[0].empty() && trees_[1].empty() && trees_[2].empty(); }
     // The block must have codes unless this is empty.
-    void add(const RankedBlock& block, const Thresholds& thresholds, double* out) const;
+    void add(const RankedBlock& block, double* out) const;
 
 private:
     std::array<std::vector<CodedTree>, kShallowDepth> trees_;  // by depth; a single leaf is padded to depth 1

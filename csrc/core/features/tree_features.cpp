@@ -28,14 +28,14 @@ std::vector<index> distinct_trees(const std::vector<TreeSet>& columns) {
 void add_columns(const std::vector<ColumnSum>& sums, const Thresholds& thresholds, const std::vector<Part>& parts,
                  bool from_zero) {
     std::vector<RankedBlock> ranked;
-    for (const Part& part : parts) ranked.emplace_back(thresholds, *part.block, need_codes(sums));
+    for (const Part& part : parts) ranked.emplace_back(thresholds, *part.block, needed_code_sets(sums));
     for (std::size_t c = 0; c < sums.size(); ++c) {
         if (c % kColumnsPerPoll == 0) poll();
         for (std::size_t p = 0; p < parts.size(); ++p) {
             double* column = parts[p].columns[c];
             if (!column) continue;
             if (from_zero) std::fill_n(column, ranked[p].rows(), 0.0);
-            sums[c].add(ranked[p], thresholds, column);
+            sums[c].add(ranked[p], column);
         }
     }
 }

@@ -26,10 +26,14 @@ index round_up_to_tile(index rows) { return (rows + kTile - 1) / kTile * kTile; 
 }  // namespace
 
 Thresholds::Thresholds(const Forest& forest, const std::vector<std::int32_t>& nodes, int n_threads)
-    : sorted_(forest.columns()), rank_(nodes.empty() ? 0 : forest.n_nodes()) {
+    : sorted_(forest.columns()), rank_(nodes.empty() ? 0 : forest.n_nodes()), code_column_(2 * forest.columns(), -1) {
     const Node* all = forest.n_trees() ? forest.tree(0) : nullptr;
     std::vector<std::vector<std::uint64_t>> of(forest.columns());
-    for (const std::int32_t m : nodes) of[all[m].feature].push_back(sort_key(all[m].threshold, m));
+    for (const std::int32_t m : nodes) {
+        of[all[m].feature].push_back(sort_key(all[m].threshold, m));
+        std::int32_t& column = code_column_[2 * all[m].feature + (forest.missing_left(0)[m] != 0)];
+        if (column < 0) column = code_columns_++;
+    }
     parallel_for(forest.columns(), n_threads, [&](index variable) {
         auto& entries = of[variable];
         sort_in_steps(entries);
@@ -43,26 +47,35 @@ Thresholds::Thresholds(const Forest& forest, const std::vector<std::int32_t>& no
     });
 }
 
-RankedBlock::RankedBlock(const Thresholds& thresholds, const InputBlock& block, bool with_codes)
+RankedBlock::RankedBlock(const Thresholds& thresholds, const InputBlock& block, int code_sets)
     : rows_(block.rows()),
       ranks_(thresholds.variables() * kBlockRows),
-      codes_(with_codes ? 2 * thresholds.variables() * kBlockRows : 0) {
-    std::vector<char> is_missing(block.has_missing() ? rows_ : 0, 0);
+      codes_(code_sets * std::max(thresholds.code_columns(), 1) * kBlockRows) {  // single leaves read a column too
     for (index v = 0; v < thresholds.variables(); ++v) {
         const std::int32_t n = thresholds.count(v);
         if (n == 0) continue;
-        std::int32_t* ranks = ranks_.data() + v * kBlockRows;
-        kernels().rank(thresholds.sorted(v), n, block.values() + v * kBlockRows, rows_, ranks);
-        if (with_codes && n <= kMostThresholds) {
-            std::int16_t* codes = codes_.data() + v * kBlockRows;
-            kernels().encode(ranks, rows_, codes);
-            std::int16_t* complements = codes + thresholds.variables() * kBlockRows;
-            for (index r = 0; r < round_up_to_tile(rows_); ++r) complements[r] = std::int16_t(~codes[r]);
-        }
-        for (std::size_t r = 0; r < is_missing.size(); ++r) is_missing[r] |= ranks[r] > n;
+        kernels().rank(thresholds.sorted(v), n, block.values() + v * kBlockRows, rows_, ranks_.data() + v * kBlockRows);
+        if (code_sets > 0 && n <= kMostThresholds) encode(thresholds, block, v, code_sets > 1);
     }
-    for (std::size_t r = 0; r < is_missing.size(); ++r)
-        if (is_missing[r]) missing_.push_back(index(r));
+}
+
+void RankedBlock::encode(const Thresholds& thresholds, const InputBlock& block, index variable, bool with_complements) {
+    const index places = round_up_to_tile(rows_);
+    const std::int16_t missing = std::int16_t(thresholds.count(variable) + 1 + kLowestCode), lowest = kLowestCode;
+    const std::int16_t* first = nullptr;
+    for (const bool missing_left : {false, true}) {
+        const index column = thresholds.code_column(variable, missing_left);
+        if (column < 0) continue;
+        std::int16_t* codes = codes_.data() + column * kBlockRows;
+        if (first) std::copy_n(first, places, codes);
+        else kernels().encode(ranks(variable), rows_, codes);
+        first = codes;
+        if (missing_left && block.has_missing())
+            for (index r = 0; r < places; ++r) codes[r] = codes[r] == missing ? lowest : codes[r];
+        if (!with_complements) continue;
+        std::int16_t* complements = codes + thresholds.code_columns() * kBlockRows;
+        for (index r = 0; r < places; ++r) complements[r] = std::int16_t(~codes[r]);
+    }
 }
 
 }  // namespace fasthdmr

@@ -27,30 +27,42 @@ public:
     std::int32_t rank(const Forest& forest, index tree, index node) const {
         return rank_[forest.tree_begin(tree) + node];
     }
+    // Nodes that send missing values right compare codes in which a missing value has the highest code; those that send
+    // it left, codes in which it has the lowest. Each variable has a column of codes for either kind of node that
+    // occurs, else -1.
+    std::int32_t code_column(index variable, bool missing_left) const {
+        return code_column_[2 * variable + missing_left];
+    }
+    std::int32_t code_column(const Forest& forest, index tree, index node) const {
+        return code_column(forest.tree(tree)[node].feature, forest.missing_left(tree)[node] != 0);
+    }
+    std::int32_t code_columns() const { return code_columns_; }
     void forget_nodes() { std::vector<std::int32_t>().swap(rank_); }
 
 private:
     std::vector<std::vector<float>> sorted_;  // by variable, without duplicates
     std::vector<std::int32_t> rank_;          // by node; undefined for nodes that were not given
+    std::vector<std::int32_t> code_column_;   // two per variable: missing values right, left
+    std::int32_t code_columns_ = 0;
 };
 
 // The ranks of a block of rows. The rank of a missing value is the number of thresholds plus one.
 class RankedBlock {
 public:
-    RankedBlock(const Thresholds& thresholds, const InputBlock& block, bool with_codes);
+    // code_sets: 0, no codes; 1, columns of codes; 2, also their complements.
+    RankedBlock(const Thresholds& thresholds, const InputBlock& block, int code_sets);
 
     index rows() const { return rows_; }
     const std::int32_t* ranks(index variable) const { return ranks_.data() + variable * kBlockRows; }
-    // 16-bit codes for the kernels: kBlockRows per variable, followed by the complements (~code) of all of them.
+    // 16-bit codes for the kernels: kBlockRows per column of codes, followed by the complements (~code) of all of them.
     const std::int16_t* codes() const { return codes_.data(); }
-    // Rows with a missing value in some variable that has thresholds.
-    const std::vector<index>& missing() const { return missing_; }
 
 private:
+    void encode(const Thresholds& thresholds, const InputBlock& block, index variable, bool with_complements);
+
     index rows_;
     Buffer<std::int32_t> ranks_;
     Buffer<std::int16_t> codes_;
-    std::vector<index> missing_;
 };
 
 }  // namespace fasthdmr

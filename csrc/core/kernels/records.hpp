@@ -24,21 +24,19 @@ constexpr int kShallowDepth = 3;
 // Inputs are quantised to 16-bit codes, rank + kLowestCode, so that a register holds many of them.
 struct alignas(64) CodedTree {
     double leaf[8];
-    std::int32_t variable[7];
-    std::int32_t code[7];       // higher codes go right; the 16 bits are stored twice
-    std::uint8_t missing_left;  // one bit for each node
+    std::int32_t variable[7];  // of each node, its column of codes
+    std::int32_t code[7];      // higher codes go right; the 16 bits are stored twice
 };
 
 // Two paths of up to three splits each, padded at the front. The last split of a path chooses between two values; a row
 // that leaves the path before has neither. All comparisons are "greater": where a path goes left, the complements of
-// codes are compared, which are stored after the codes of all variables.
+// codes are compared, which are stored after all columns of codes.
 struct alignas(64) CodedPaths {
     // value[3 * i + j]: outcome i of path 1 plus outcome j of path 2. Outcome 0: the row leaves the path; 1: left leaf;
     // 2: right leaf.
     double value[9];
     std::int32_t variable[6];  // of the first path, then of the second
     std::int32_t code[6];
-    std::uint8_t missing;  // one bit for each comparison: its result for a missing value
 };
 
 constexpr std::int32_t kLowestCode = -32768;

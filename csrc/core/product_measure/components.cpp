@@ -92,7 +92,7 @@ index ProductComponents::tables() const {
 }
 
 void ProductComponents::fill(const InputBlock& block, double* const* out) const {
-    const RankedBlock ranked(marginals_->thresholds(), block, false);
+    const RankedBlock ranked(marginals_->thresholds(), block, 0);
     for (index c = 0; c < count(); ++c) {
         if (!out[c]) continue;
         std::fill_n(out[c], block.rows(), 0.0);
