@@ -296,9 +296,14 @@ class Profile:
         table = self.values[nodes].tolist(), scores[nodes].tolist()
         return Profile(interpolated, self.weights, self.has_missing), table
 
+    @cached_property
+    def _coordinate(self) -> tuple[Profile, tuple[list[float], list[float]]]:
+        """The profile of what splines are functions of, and a table of scores if that is not the variable itself."""
+        return self.scored() if self.is_skewed else (self, ([], []))
+
     def axes(self, variable: int, sizes: Sequence[int], degree: int) -> list[Axis]:
         """Return the axes of a variable for decreasing sizes. Splines of a skewed variable use its normal scores."""
-        profile, scores = self.scored() if degree > 0 and self.is_skewed else (self, ([], []))
+        profile, scores = self._coordinate if degree > 0 else (self, ([], []))
         return [Axis(variable, d, knots, self.has_missing, scores) for d, knots in profile.knots(sizes, degree)]
 
     def knots(self, sizes: Sequence[int], degree: int) -> list[tuple[int, list[float]]]:
@@ -334,9 +339,15 @@ class Profile:
         # A bin includes its lower edge, so the edge between two values is the larger one.
         return np.concatenate([[values[0] - 1.0], values[cuts], [values[-1] + 1.0]])
 
+    @cached_property
+    def _cumulative(self) -> Floats:
+        """The weight of all values up to each of them."""
+        cumulative: Floats = np.cumsum(self.weights)
+        return cumulative
+
     def quantiles(self, levels: Floats) -> Floats:
         """Return weighted quantiles: the smallest value at which the cumulative weight reaches the level."""
-        share = np.cumsum(self.weights)
+        share = self._cumulative
         position = np.searchsorted(share, levels * share[-1] * (1 - 1e-12), side="left")
         found: Floats = self.values[np.minimum(position, len(self.values) - 1)]
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -261,7 +262,7 @@ def _check_memory(subspaces: Sequence[Subspace], sizes: Sequence[int], *, joint:
     if joint:
         needed = 3 * 8.0 * columns**2
     else:
-        inside = [sum(sizes[t] ** (t + 1) * _choose(len(u), t + 1) for t in range(len(u))) for u in subspaces]
+        inside = [sum(sizes[t] ** (t + 1) * comb(len(u), t + 1) for t in range(len(u))) for u in subspaces]
         needed = 8.0 * sum(float(c) ** 2 for c in inside)
     if needed > MAX_BYTES:
         raise ValueError(
@@ -269,10 +270,6 @@ def _check_memory(subspaces: Sequence[Subspace], sizes: Sequence[int], *, joint:
             f"{needed / 1e9:.1f} GB; at most {MAX_BYTES / 1e9:.1f} GB are allowed. Lower `order` or `n_splines`, or "
             "choose subspaces with `interactions`."
         )
-
-
-def _choose(n: int, k: int) -> int:
-    return int(np.prod([(n - i) / (i + 1) for i in range(k)]).round())
 
 
 def screen_pairs(
