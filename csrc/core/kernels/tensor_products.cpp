@@ -6,7 +6,7 @@ namespace fasthdmr::FASTHDMR_ISA {
 
 namespace {
 
-constexpr index kMostOuter = 256;  // 4^4: six cubic factors (two subspaces of three variables) without the last two
+constexpr index kMostOuter = 256;  // 4^4: two spans of three variables each, without the last two factors
 
 // Doubles of a register.
 #if defined(__AVX512F__)
@@ -27,7 +27,9 @@ inline index multiply(double* outer, index n, const double* values) {
     return n * Run;
 }
 
-// Products of the last two factors, of Inner and Run values, stay in registers. Inner is 1 if there is one factor only.
+// Products of the last two factors are held in registers; Inner is 1 if there is one factor. Every vector of products is
+// added to memory, so the rate is limited by stores, not by arithmetic: 6 products per nanosecond on Zen 4. Sorting the
+// rows by interval keeps the sums in registers, but was no faster: the rows are then read out of order.
 template <int Inner, int Run>
 void add_rows(const TensorRows& t, const double* weight, index rows, double* sums) {
     constexpr int lanes = Run < kLanes ? Run : kLanes;

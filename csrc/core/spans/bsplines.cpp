@@ -23,7 +23,7 @@ double NormalScores::operator()(double x) const {
     if (values_.empty()) return x;
     if (x <= values_.front()) return scores_.front();
     if (x >= values_.back()) return scores_.back();
-    // The last value that is at most x; without branches, which would be guessed wrong half of the time.
+    // Binary search for the last value that is at most x, without branches: half of them would be mispredicted.
     const double* low = values_.data();
     for (std::size_t n = values_.size(); n > 1; n -= n / 2) low += (low[n / 2] <= x) * (n / 2);
     const std::size_t i = low - values_.data();
@@ -45,8 +45,8 @@ Axis::Axis(index variable, int degree, std::vector<double> knots, bool missing_c
         if (!std::isfinite(k)) throw Error("knots must be finite and rise");
     if (!std::is_sorted(knots_.begin(), knots_.end()) || !std::isfinite(knots_.back() - knots_.front()))
         throw Error("knots must be finite and rise");
-    // The recursion counts on `degree` repeats at both ends, and divides by the length of the last interval, where x is
-    // put that lies at or above its end; any other interval that holds an x is not empty.
+    // The recursion needs end knots of multiplicity degree + 1. It divides by the length of the interval of x. Only the
+    // last interval could be empty: every x at or above its end is assigned to it.
     if (degree == 0) return;
     if (knots_[0] != knots_[degree] || knots_[splines_] != knots_.back() || knots_[splines_ - 1] == knots_[splines_])
         throw Error("knots must be clamped, the last interval not empty");
@@ -57,13 +57,13 @@ bool Axis::shares_line(const Axis& other) const {
            knots_.back() == other.knots_.back() && scores_ == other.scores_;
 }
 
-// The number of the knot that an interval begins with, the last of equal ones.
+// The index of the knot at the start of the interval of x, the last one of equal knots.
 index Axis::interval(double x) const {
     const auto first = knots_.begin() + degree_, last = knots_.begin() + splines_;
     return std::min<index>(std::upper_bound(first, last, x) - knots_.begin(), splines_) - 1;
 }
 
-// De Boor's recursion too, with an argument of its own at each step.
+// The Cox-de Boor recursion with a different argument at each step.
 index Axis::blossom(double x, const double (&at)[3], double* values) const {
     const index interval = this->interval(x);
     values[0] = 1.0;
@@ -80,10 +80,10 @@ index Axis::blossom(double x, const double (&at)[3], double* values) const {
     return interval - degree_;
 }
 
-// De Boor's recursion over the interval that holds x.
+// The Cox-de Boor recursion on the interval of x.
 index Axis::evaluate_at(double x, double* values) const {
     if (std::isnan(x)) {
-        // The missing column is the last: the run ends there. Without one, nothing is said about a missing value.
+        // The column of missing values is the last, so the run ends there. Without one, all values are 0.
         std::fill(values, values + run(), 0.0);
         if (missing_column_) values[degree_] = 1.0;
         return columns() - run();
@@ -97,7 +97,7 @@ index Axis::evaluate_at(double x, double* values) const {
         right[d] = knots_[interval + d] - x;
         double saved = 0.0;
         for (int r = 0; r < d; ++r) {
-            // Shares of an interval, which are ordinary numbers however short it is.
+            // Ratios of lengths do not overflow, however short the interval is.
             const double share = right[r + 1] / (right[r + 1] + left[d - r]);
             const double part = share * values[r];
             const double rest = values[r] - part;
@@ -163,14 +163,14 @@ void SpanBlock::load(const Table& x, const Rows& rows, int n_threads) {
         const Axis& axis = spans_.axes()[a];
         double* values = values_.data() + a * capacity_ * kMaxRun;
         std::int32_t* starts = starts_.data() + a * capacity_;
-        // All coordinates first: their searches overlap, which the recursion would keep from each other.
+        // All coordinates first: binary searches of different rows are independent and overlap in the processor.
         for (index r = 0; r < rows_; ++r) values[r * kMaxRun] = axis.coordinate(x.at(rows[r], axis.variable()));
         for (index r = 0; r < rows_; ++r)
             starts[r] = std::int32_t(axis.evaluate_at(values[r * kMaxRun], values + r * kMaxRun));
     });
 }
 
-// The outer product of two axes, or one axis as it is.
+// The tensor product of two axes, or the values of one.
 void SpanBlock::expand_pair(const Span& span, index first, index count, double* value, std::int32_t* start) const {
     const index a = span.axes.front(), b = span.axes.back();
     const bool is_pair = span.axes.size() == 2;
@@ -198,7 +198,7 @@ void SpanBlock::expand(const Span& span, index first, index count, std::vector<d
         value[0] = 1.0;
         start[0] = 0;
         index n_values = 1, n_starts = 1;
-        // Axis after axis, from the back so that the expansion can be done in place.
+        // Axis by axis, from the last value to the first, so that the product can be formed in place.
         for (std::size_t k = 0; k < span.axes.size(); ++k) {
             const Axis& axis = spans_.axes()[span.axes[k]];
             const double* factor = this->values(span.axes[k]) + (first + r) * kMaxRun;

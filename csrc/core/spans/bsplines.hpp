@@ -1,5 +1,6 @@
-// Spans of functions of few variables: B-splines of one variable, tensor products of several (spec 4).
-// A row touches few columns of a span, and they are found from the values alone: nothing is stored by row.
+// Function spaces (spans) of few variables: B-splines of one variable, tensor products of these for several (spec 4).
+// B-splines have local support, so a row of the design matrix has few nonzeros. They are evaluated when needed; the
+// design matrix is not stored.
 #pragma once
 
 #include <vector>
@@ -9,8 +10,8 @@
 
 namespace fasthdmr {
 
-// The coordinate of a skewed variable: linear between the values of a table, constant outside. Without a table it is
-// the variable itself.
+// The normal scores of a skewed variable, which its splines are functions of: linear interpolation in a table, constant
+// outside. Without a table, the variable itself.
 class NormalScores {
 public:
     NormalScores() = default;
@@ -23,8 +24,9 @@ private:
     std::vector<double> values_, scores_;
 };
 
-// B-splines of one variable, or of its normal scores, on clamped knots; degree 0 are the indicators of bins. A variable
-// with missing values has one column more, their indicator, where the splines are 0.
+// The B-splines of one variable, or of its normal scores, on a clamped knot sequence. Those of degree 0 are the
+// indicator functions of bins. A variable with missing values has one more column, their indicator; the splines are 0
+// there.
 class Axis {
 public:
     Axis(index variable, int degree, std::vector<double> knots, bool missing_column, NormalScores scores = {});
@@ -32,18 +34,18 @@ public:
     index variable() const { return variable_; }
     const std::vector<double>& knots() const { return knots_; }
     bool has_missing_column() const { return missing_column_; }
-    // Whether the knots of both are places between the same ends of the same coordinate.
+    // Whether both have the same variable, the same scores and the same first and last knot.
     bool shares_line(const Axis& other) const;
     int run() const { return degree_ + 1; }
     index columns() const { return splines_ + (missing_column_ ? 1 : 0); }
-    // What the knots are places of: the value, or its normal score.
+    // The argument of the splines: the value, or its normal score.
     double coordinate(double x) const { return scores_(x); }
-    // Writes the run() values that need not be 0; returns the column of the first. Values outside the knots are
-    // clamped.
+    // Writes the run() values that may be nonzero; returns the column of the first. Values outside the knots are moved
+    // to the nearest end.
     index evaluate(double x, double* values) const { return evaluate_at(coordinate(x), values); }
     index evaluate_at(double coordinate, double* values) const;
-    // Blossoms (polar forms) of the cubic splines of the interval that holds x: symmetric functions of three arguments,
-    // affine in each, equal to the splines where all three are x.
+    // Blossoms (polar forms) of the cubic polynomials that the splines are on the interval of x, at three arguments.
+    // Their values at combinations of the ends of the interval are its Bernstein coefficients.
     index blossom(double x, const double (&at)[3], double* values) const;
 
 private:
@@ -59,14 +61,14 @@ private:
 
 constexpr int kMaxRun = 4;  // degree <= 3
 
-// The tensor product of the axes of a subspace; the last axis varies fastest.
+// The tensor-product splines of a subspace; the index of the last axis varies fastest.
 struct Span {
     Subspace subspace;
     std::vector<index> axes;
     index first;  // its first column among those of all spans; the constant is column 0
     index columns;
-    index values;  // that a row touches
-    index runs;    // number of runs of neighbouring columns
+    index values;  // nonzeros of a row
+    index runs;    // number of runs of consecutive columns that these are in
     int run;       // length of a run
 };
 
@@ -79,7 +81,7 @@ public:
     const std::vector<Span>& all() const { return spans_; }
     index columns() const { return columns_; }  // the constant included
     index n_features() const { return n_features_; }
-    // Number of the span of a subspace, or -1.
+    // The number of the span of a subspace, or -1.
     index find(const Subspace& u) const;
 
 private:
@@ -93,12 +95,13 @@ using Spanning = std::vector<index>;  // numbers of spans, rising
 // The spans of subspaces inside u of at most `order` variables.
 Spanning spans_inside(const Spans& spans, const Subspace& u, index order);
 
-// The columns that a block of rows touches, and their values.
+// The nonzeros of a block of rows of the design matrix.
 class SpanBlock {
 public:
     SpanBlock(const Spans& spans, index capacity);
-    void load(const Table& x, const Rows& rows, int n_threads = 1);  // the axes
-    // One span at the rows first, first + 1, ... of those loaded.
+    // Evaluates the splines of all axes.
+    void load(const Table& x, const Rows& rows, int n_threads = 1);
+    // The nonzeros of one span at the rows first, first + 1, ... of those loaded.
     void expand(const Span& span, index first, index count, std::vector<double>& values,
                 std::vector<std::int32_t>& starts) const;
 

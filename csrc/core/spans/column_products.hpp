@@ -1,4 +1,4 @@
-// Weighted sums over rows of the columns of one span times functions of the rows, such as terms.
+// Weighted inner products of the columns of one span with functions given by their values at the rows, such as terms.
 #pragma once
 
 #include <vector>
@@ -9,15 +9,15 @@ namespace fasthdmr {
 
 class ColumnProducts {
 public:
-    // The axes are loaded by then, and have to live as long.
+    // `axes` must be loaded before `load` is called, and outlive this object.
     ColumnProducts(const Spans& spans, const Span& span, const SpanBlock& axes, index functions);
 
-    // Functions are added in groups, of four or of eight: as many as a register holds.
+    // Functions are processed in groups of four or eight, as many as a vector register holds.
     int run() const { return run_; }
     index groups() const { return groups_; }
-    // Moves to some of the rows that the axes are loaded at, at most kBlockRows.
+    // Chooses the rows of the next calls of `add` among those that the axes are loaded at; at most kBlockRows.
     void load(index first, index rows);
-    // Adds the products with a group of functions, (rows, run()).
+    // Adds the inner products with a group of functions, (rows, run()), over these rows.
     void add(index group, const double* functions, const double* weight);
     double sum(index column, index function) const {
         return sums_[(function / run_ * span_.columns + column) * run_ + function % run_];
@@ -28,7 +28,7 @@ private:
     const SpanBlock& axes_;
     int run_;
     index groups_;
-    bool is_cubic_;  // tensor products of the axes are formed in registers then; else the columns are expanded
+    bool is_cubic_;  // then tensor products are formed in registers; otherwise the nonzeros are expanded first
     index first_ = 0, rows_ = 0;
     Buffer<double> sums_;  // (groups, columns, run)
     std::vector<std::int32_t> strides_, offsets_, begin_;

@@ -8,7 +8,7 @@ namespace fasthdmr {
 
 namespace {
 
-// A component's coefficients, dense on the spans that it uses.
+// The coefficients of a component on one span, as a dense vector.
 struct Use {
     index span;
     std::vector<double> coefficients;
@@ -45,7 +45,7 @@ Parts parts_of(const Spans& spans, const Components& components, index c) {
 void evaluate(const Spans& spans, const Table& x, const Components& components, double* out, int n_threads) {
     std::vector<Parts> parts;
     for (index c = 0; c < components.count(); ++c) parts.push_back(parts_of(spans, components, c));
-    // Who needs a span, so that it is expanded once a block.
+    // The components that use each span, so that its columns are evaluated once for each block of rows.
     std::vector<std::vector<std::pair<index, const std::vector<double>*>>> users(spans.all().size());
     for (index c = 0; c < components.count(); ++c)
         for (const Use& use : parts[c].uses) users[use.span].emplace_back(c, &use.coefficients);

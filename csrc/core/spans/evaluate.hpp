@@ -1,4 +1,4 @@
-// Component functions over (constant, span columns) at new rows.
+// Evaluates component functions, given by their coefficients on the constant and the columns of spans.
 #pragma once
 
 #include "spans/bsplines.hpp"
@@ -6,7 +6,7 @@
 
 namespace fasthdmr {
 
-// (rows, components), column-major.
+// Writes the values of all components, (rows, components), column-major.
 void evaluate(const Spans& spans, const Table& x, const Components& components, double* out, int n_threads);
 
 }  // namespace fasthdmr

@@ -13,9 +13,9 @@ namespace {
 
 constexpr index kProductBytes = index(192) << 20;
 
-using Members = std::pair<const Spanning, std::vector<index>>;  // the terms that are projected on the same spans
+using Members = std::pair<const Spanning, std::vector<index>>;  // terms that are projected on the same spans
 
-// Subspaces whose missing products are summed up in one pass over the rows.
+// Systems whose missing Gram blocks are computed in the same pass over the rows.
 struct Batch {
     std::vector<const Members*> systems;
     std::set<std::pair<index, index>> missing;

@@ -1,4 +1,5 @@
-// Ridge regression of every term on the spans inside its own subspace (spec 3): one small system a subspace.
+// Ridge regression of each term on the spans of the subsets of its own subspace (spec 3): one small system of normal
+// equations for each subspace.
 #pragma once
 
 #include <vector>
@@ -8,11 +9,12 @@
 
 namespace fasthdmr {
 
-// Covariances of some columns plus a ridge, factored: ridge / p on the coefficients of a span of p columns.
+// The Cholesky factor of the covariance matrix of some columns plus a diagonal ridge, ridge / p for the columns of a
+// span of p columns.
 class RidgeSystem {
 public:
     RidgeSystem(const SpanGram& gram, const Spanning& spanning, double ridge);
-    // b: one right-hand side after the other.
+    // b holds one or more right-hand sides, one after the other.
     std::vector<double> solve(std::vector<double> b) const;
 
 private:
@@ -20,19 +22,19 @@ private:
     Buffer<double> factor_;
 };
 
-// By term, right-hand sides of its system, one after the other; null for a term that is left out.
+// The right-hand sides of each term's system, one after the other; null for a term that is not projected.
 struct RightSides {
     std::vector<const double*> of_term;
     index count;
 };
 
-// By term, the solutions: the coefficients of its projection where the right-hand sides are its products. Products of
-// spans that `gram` lacks are summed up for some subspaces at a time, so that they stay within a fixed memory.
+// Returns the solutions for each term. Gram blocks that `gram` lacks are computed for a limited number of subspaces at a
+// time, so that they fit into a fixed memory.
 std::vector<std::vector<double>> solve_terms(const SpanGram& gram, const Table& x, const double* weight,
                                              const TermSums& sums, const RightSides& right, double ridge,
                                              int n_threads);
 
-// The solutions of an output's terms added up: (all columns, outputs x count), column-major.
+// Sums the solutions over the terms of each output: (all columns, outputs x count), column-major.
 Buffer<double> add_up(const Spans& spans, const TermSums& sums, const std::vector<std::vector<double>>& coefficients,
                       index count);
 

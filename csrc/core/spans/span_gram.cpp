@@ -5,7 +5,7 @@
 
 #include "forest/row_block.hpp"
 #include "kernels/kernels.hpp"
-#include "spans/sorted_gram.hpp"
+#include "spans/tensor_sums.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
 
@@ -15,14 +15,14 @@ namespace {
 
 constexpr index kMostBlocks = 16, kGramBlocks = 4, kAxisBytes = index(128) << 20;
 
-// One span at the rows of a block.
+// The nonzeros of one span at a block of rows.
 struct Expanded {
     std::vector<double> values;
     std::vector<std::int32_t> starts;
     SparseRows view(const Span& span) const { return {values.data(), starts.data(), span.runs, span.run}; }
 };
 
-// Adds the products of pairs of spans over the rows of a wave, as they come, block after block.
+// Adds the inner products of the columns of pairs of spans over a panel of rows, from the nonzeros of each row.
 void add_pairs(const Spans& spans, const SpanBlock& axes, const SpanPairs& pairs, const std::vector<index>& chosen,
                const double* weight, std::vector<std::vector<double>>& products, int n_threads) {
     if (chosen.empty()) return;
@@ -43,16 +43,17 @@ void add_pairs(const Spans& spans, const SpanBlock& axes, const SpanPairs& pairs
     }
 }
 
-// Sums of tensor products, and the pairs of spans whose products they give.
+// Factors of tensor products, and the pairs of spans whose Gram blocks their sums determine.
 struct Users {
     TensorFactors factors;
     std::vector<index> pairs;
 };
 
-// The sums that are needed, none of which holds another. Pairs that have none are appended to `others`.
+// The sums that are needed for all pairs; none of them determines another. A term of three variables takes three sums of
+// 7 * 16 products for each row, which is the cost of the projection. Pairs without such sums are appended to `others`.
 std::vector<Users> users_of_sums(const Spans& spans, const SpanPairs& pairs, ProductBases& bases, index rows,
                                  std::vector<index>& others) {
-    std::map<Subspace, std::map<TensorFactors, std::vector<index>>> needed;  // by variables of either span
+    std::map<Subspace, std::map<TensorFactors, std::vector<index>>> needed;  // by the variables of the two spans
     for (index p = 0; p < index(pairs.size()); ++p) {
         const Span &a = spans.all()[pairs[p].first], &b = spans.all()[pairs[p].second];
         const TensorFactors factors = tensor_factors(spans, bases, a, b, rows);
@@ -78,7 +79,7 @@ std::vector<Users> users_of_sums(const Spans& spans, const SpanPairs& pairs, Pro
 
 }  // namespace
 
-index blocks_in_wave(const Spans& spans, index n_blocks, index more) {
+index blocks_in_panel(const Spans& spans, index n_blocks, index more) {
     const index axis = kMaxRun * sizeof(double) + sizeof(std::int32_t);
     const index bytes = kBlockRows * (index(spans.axes().size()) * axis + more);
     return std::max<index>(1, std::min({kMostBlocks, n_blocks, kAxisBytes / std::max<index>(bytes, 1)}));
@@ -98,17 +99,17 @@ SpanGram::SpanGram(const Spans& spans, const Table& x, const double* weight, dou
         products_[p].assign(spans.all()[pairs_[p].first].columns * spans.all()[pairs_[p].second].columns, 0.0);
     for (const Users& each : users) sums.emplace_back(spans, bases, each.factors);
     const index n_blocks = (x.rows + kBlockRows - 1) / kBlockRows;
-    const index wave = std::min(kGramBlocks, blocks_in_wave(spans, n_blocks, bases.row_bytes()));
-    std::vector<double> wave_weight(wave * kBlockRows, 1.0);
-    SpanBlock axes(spans, wave * kBlockRows);
-    bases.reserve(wave * kBlockRows);
-    for (index first = 0; first < x.rows; first += wave * kBlockRows) {
-        const index rows = std::min(wave * kBlockRows, x.rows - first);
-        if (weight) std::copy_n(weight + first, rows, wave_weight.begin());
+    const index panel = std::min(kGramBlocks, blocks_in_panel(spans, n_blocks, bases.row_bytes()));
+    std::vector<double> panel_weight(panel * kBlockRows, 1.0);
+    SpanBlock axes(spans, panel * kBlockRows);
+    bases.reserve(panel * kBlockRows);
+    for (index first = 0; first < x.rows; first += panel * kBlockRows) {
+        const index rows = std::min(panel * kBlockRows, x.rows - first);
+        if (weight) std::copy_n(weight + first, rows, panel_weight.begin());
         axes.load(x, {first, 1, rows, nullptr}, n_threads);
         bases.load(x, {first, 1, rows, nullptr}, n_threads);
-        parallel_for(index(sums.size()), n_threads, [&](index k) { sums[k].add(axes, wave_weight.data()); });
-        add_pairs(spans, axes, pairs_, others, wave_weight.data(), products_, n_threads);
+        parallel_for(index(sums.size()), n_threads, [&](index k) { sums[k].add(axes, panel_weight.data()); });
+        add_pairs(spans, axes, pairs_, others, panel_weight.data(), products_, n_threads);
         rows_done() += rows;
     }
     parallel_for(index(sums.size()), n_threads, [&](index k) {

@@ -1,4 +1,4 @@
-// The Gram matrix of spans in blocks: weighted sums over rows of the products of pairs of spans.
+// The Gram matrix of the columns of spans, in blocks: weighted inner products of the columns of two spans.
 #pragma once
 
 #include <utility>
@@ -10,13 +10,14 @@ namespace fasthdmr {
 
 using SpanPairs = std::vector<std::pair<index, index>>;  // first <= second
 
-// Number of blocks of rows in a batch, such that the values of their axes, and more bytes per row, fit a fixed memory.
-index blocks_in_wave(const Spans& spans, index n_blocks, index more = 0);
+// The number of blocks of rows in a panel, such that the splines of all axes at its rows, and `more` bytes per row, fit
+// into a fixed memory.
+index blocks_in_panel(const Spans& spans, index n_blocks, index more = 0);
 
 class SpanGram {
 public:
-    // The weights sum to `total`, the columns have these means. Pairs that are not given are looked up in `base`. What
-    // is passed by reference has to live as long.
+    // `total` is the sum of the weights, `means` are those of the columns. Blocks of pairs that are not given are taken
+    // from `base`. Objects passed by reference must outlive this one.
     SpanGram(const Spans& spans, const Table& x, const double* weight, double total, const std::vector<double>& means,
              SpanPairs pairs, int n_threads, const SpanGram* base = nullptr);
 
@@ -24,7 +25,7 @@ public:
     bool has(index a, index b) const { return block(std::min(a, b), std::max(a, b)) != nullptr; }
     index columns(const Spanning& u) const;
     double mean(index column) const { return means_[column]; }
-    // Covariances of the columns of some spans with those of others, (columns of a, columns of b), row-major.
+    // The covariance matrix of the columns of some spans and those of others, (columns of a, columns of b), row-major.
     Buffer<double> covariance(const Spanning& a, const Spanning& b, int n_threads = 1) const;
 
 private:
@@ -36,7 +37,7 @@ private:
     const SpanGram* base_;
     double total_;
     SpanPairs pairs_;
-    std::vector<std::vector<double>> products_;  // one a pair: (columns of first, columns of second), row-major
+    std::vector<std::vector<double>> products_;  // by pair, (columns of first, columns of second), row-major
 };
 
 }  // namespace fasthdmr

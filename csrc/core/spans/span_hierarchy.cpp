@@ -30,7 +30,7 @@ Spanning below(const Spans& spans, index s) {
     return spans_inside(spans, u, index(u.size()) - 1);
 }
 
-// A component of one output: its coefficients on its own span, and what it hands down to the spans below.
+// A component of one output: its coefficients on its own span, and those of its projection on the spans below.
 struct Purified {
     bool exists = false;
     Vector own, down;
@@ -67,7 +67,7 @@ private:
     std::vector<std::vector<Purified>> purified_;  // by output and span
 };
 
-// Covariances of a term with the columns of some of its spans.
+// The covariances of a term with the columns of some of its spans.
 Vector TopDown::term_products(index term, const Spanning& spanning) const {
     Vector result;
     const double* values = sums_.with_columns[term].data();

@@ -1,4 +1,4 @@
-// What is decomposed: outputs, each a constant and a sum of terms, each term a function of the variables of one
+// The functions to be decomposed (outputs). Each is a constant plus a sum of terms, functions of the variables of one
 // subspace.
 #pragma once
 
@@ -13,17 +13,17 @@ class Targets {
 public:
     virtual ~Targets() = default;
     virtual index outputs() const = 0;
-    // Terms of all outputs, those of an output together, by subspace.
+    // The number of terms of all outputs. Those of an output are consecutive, ordered by subspace.
     virtual index terms() const = 0;
     virtual index output_of(index term) const = 0;
     virtual const Subspace& subspace_of(index term) const = 0;
-    // Writes what of each output belongs to no term, at some rows (at most kBlockRows), column-major.
+    // Writes the part of each output that belongs to no term, at no more than kBlockRows rows, column-major.
     virtual void start(const Rows& rows, double* out, index leading) const = 0;
-    // Writes terms first, ..., last - 1, which belong to one output.
+    // Writes the terms first, ..., last - 1, which belong to one output, at such rows.
     virtual void fill(const Rows& rows, index first, index last, double* out, index leading) const = 0;
 };
 
-// An output made of tree columns: the columns of a subspace, each times its coefficient, are a term.
+// A linear combination of tree columns. The columns of one subspace, times their coefficients, form a term.
 struct TreeOutput {
     const TreeColumns* columns;
     std::vector<double> coefficient;
@@ -47,7 +47,7 @@ private:
     Table x_;
 };
 
-// Outputs given by values only, (rows, outputs), without terms.
+// Outputs given by their values, (rows, outputs), without terms.
 class ArrayTargets : public Targets {
 public:
     explicit ArrayTargets(const Table& values) : values_(values) {}

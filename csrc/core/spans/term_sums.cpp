@@ -13,7 +13,7 @@ namespace fasthdmr {
 
 namespace {
 
-// Terms are evaluated so many at a time, and so many blocks of rows at a time, that they stay within a fixed memory.
+// Terms are evaluated in batches, on panels of several blocks of rows, so that their values fit into a fixed memory.
 constexpr index kPilotRows = 256;
 constexpr index kTermsInBatch = 2048, kTermBytes = index(64) << 20;
 
@@ -22,7 +22,7 @@ struct Batch {
     index size() const { return last - first; }
 };
 
-// The terms that are needed, cut where outputs end and where they become too many.
+// Divides the required terms into batches of limited size, each of one output.
 std::vector<Batch> batches_of(const Targets& targets, const std::vector<Spanning>& spans, bool with_outputs) {
     std::vector<Batch> batches;
     for (index t = 0; t < targets.terms(); ++t) {
@@ -36,11 +36,11 @@ std::vector<Batch> batches_of(const Targets& targets, const std::vector<Spanning
 }
 
 struct Block {
-    index row, begin, rows;  // its first row, in all and within the wave
+    index row, begin, rows;  // its first row, among all and within the panel
     Buffer<double> terms, outputs;
 };
 
-// A function of the rows that the columns of a span are multiplied with, and where its sums go.
+// A function whose inner products with the columns of a span are wanted, and where they are written.
 struct Factor {
     bool is_output;
     index place;  // among the outputs, or the terms of a batch
@@ -49,7 +49,7 @@ struct Factor {
     index stride;
 };
 
-// A pilot sample of rows: one in the middle of each of equal parts of the weight.
+// A pilot sample: the rows at evenly spaced quantiles of the cumulative weight.
 std::vector<index> pilot_rows(index rows, const double* weight) {
     const index count = std::min(kPilotRows, rows);
     std::vector<index> chosen;
@@ -80,17 +80,17 @@ public:
           n_threads_(n_threads),
           batches_(batches_of(targets, sums.spans, options.outputs)),
           n_blocks_((x.rows + kBlockRows - 1) / kBlockRows),
-          wave_(wave_size()),
-          blocks_(wave_),
-          weight_(wave_ * kBlockRows, 1.0),
-          axes_(spans, wave_ * kBlockRows),
+          panel_(panel_size()),
+          blocks_(panel_),
+          weight_(panel_ * kBlockRows, 1.0),
+          axes_(spans, panel_ * kBlockRows),
           shift_(targets.terms(), 0.0),
           output_shift_(targets.outputs(), 0.0) {}
     void run();
 
 private:
-    index wave_size() const;
-    void start_wave(index first_row);
+    index panel_size() const;
+    void start_panel(index first_row);
     void fill(const Batch& batch, bool add_to_outputs);
     void choose_shifts();
     void sum_terms(const Batch& batch);
@@ -107,7 +107,7 @@ private:
     TermSums& sums_;
     int n_threads_;
     std::vector<Batch> batches_;
-    index n_blocks_, wave_, count_ = 0;  // blocks of all rows, of a whole wave, of this wave
+    index n_blocks_, panel_, count_ = 0;  // blocks of all rows, of a full panel, of this panel
     std::vector<Block> blocks_;
     std::vector<double> weight_;
     SpanBlock axes_;
@@ -115,18 +115,18 @@ private:
     double total_ = 0.0;
 };
 
-index Pass::wave_size() const {
+index Pass::panel_size() const {
     index most = std::max<index>(1, targets_.outputs());
     for (const Batch& batch : batches_) most = std::max(most, batch.size());
     const index within = kTermBytes / (most * kBlockRows * index(sizeof(double)));
-    return std::max<index>(1, std::min(within, blocks_in_wave(spans_, n_blocks_)));
+    return std::max<index>(1, std::min(within, blocks_in_panel(spans_, n_blocks_)));
 }
 
 void Pass::run() {
     choose_shifts();
-    for (index first = 0; first < n_blocks_; first += wave_) {
-        start_wave(first * kBlockRows);
-        const bool together = batches_.size() == 1;  // then every span is evaluated once
+    for (index first = 0; first < n_blocks_; first += panel_) {
+        start_panel(first * kBlockRows);
+        const bool together = batches_.size() == 1;  // then each span is evaluated only once
         for (const Batch& batch : batches_) {
             fill(batch, options_.outputs);
             if (!together) multiply(&batch, false);
@@ -144,8 +144,8 @@ void Pass::run() {
     centre();
 }
 
-void Pass::start_wave(index first_row) {
-    const index rows = std::min(wave_ * kBlockRows, x_.rows - first_row);
+void Pass::start_panel(index first_row) {
+    const index rows = std::min(panel_ * kBlockRows, x_.rows - first_row);
     count_ = (rows + kBlockRows - 1) / kBlockRows;
     if (given_weight_) std::copy_n(given_weight_ + first_row, rows, weight_.begin());
     for (index r = 0; r < rows; ++r) total_ += weight_[r];
@@ -172,7 +172,7 @@ void Pass::fill(const Batch& batch, bool add_to_outputs) {
     });
 }
 
-// Means over a pilot sample, as shifts. Exact means are subtracted at the end, from sums that are small by then.
+// Uses means over a pilot sample as shifts. The differences to the exact means are corrected at the end.
 void Pass::choose_shifts() {
     const std::vector<index> list = pilot_rows(x_.rows, given_weight_);
     const index n = index(list.size()), K = targets_.outputs();
@@ -223,7 +223,7 @@ void Pass::add_products(index s, const std::vector<Factor>& factors, bool with_c
     }
 }
 
-// Products of all spans with the terms of a batch, and with the outputs and the constant.
+// Inner products of the columns of all spans with the terms of a batch, the outputs and the constant.
 void Pass::multiply(const Batch* batch, bool with_outputs) {
     std::vector<std::vector<Factor>> factors(spans_.all().size());
     for (index t = batch ? batch->first : 0; batch && t < batch->last; ++t) {
@@ -282,7 +282,7 @@ void Pass::sum_outputs() {
     });
 }
 
-// From sums about the shifts to means and covariances.
+// Turns sums about the shifts into means and covariances.
 void Pass::centre() {
     for (double& mean : sums_.column_mean) mean /= total_;
     for (index k = 0; k < sums_.n_outputs && options_.outputs; ++k) {

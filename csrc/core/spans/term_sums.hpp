@@ -1,4 +1,4 @@
-// First and second moments of the terms and outputs of a decomposition, with each other and with spans, in one pass.
+// Means, variances and covariances of terms, outputs and the columns of spans, in one pass over the rows.
 #pragma once
 
 #include <vector>
@@ -8,14 +8,14 @@
 
 namespace fasthdmr {
 
-// Means and covariances under the measure.
+// Means and covariances under the weighted empirical measure.
 struct TermSums {
     index n_outputs = 0;
-    double total = 0.0;                             // of the weights
-    std::vector<double> column_mean;                // of all columns
-    std::vector<index> output_of;                   // by term
-    std::vector<Spanning> spans;                    // by term: those whose columns its products are with
-    std::vector<std::vector<double>> with_columns;  // by term: covariances with these columns, one span after the other
+    double total = 0.0;                               // of the weights
+    std::vector<double> column_mean;                  // of all columns
+    std::vector<index> output_of;                     // by term
+    std::vector<Spanning> spans;                      // by term: the spans whose covariances with it are computed
+    std::vector<std::vector<double>> with_columns;    // by term: covariances with their columns, span by span
     std::vector<double> mean, variance, with_output;  // by term; the last with its own output
     std::vector<double> output_mean, output_variance;
     std::vector<double> output_with_columns;  // (all columns, outputs), row-major
@@ -23,14 +23,14 @@ struct TermSums {
     double output_with(index column, index k) const { return output_with_columns[column * n_outputs + k]; }
 };
 
-// What is wanted beside the products of terms with their spans.
+// What is computed besides the covariances of terms with the columns of their spans.
 struct SumOptions {
     bool
         outputs;  // means, variances and products of the outputs; then all terms are evaluated, as outputs consist of them
     bool terms;  // variances of the terms, and their covariances with their outputs
 };
 
-// Sums are about a point near each mean, so that no digits are lost to large means.
+// Sums are taken about a point near each mean, so that large means cause no cancellation.
 TermSums term_sums(const Spans& spans, const Table& x, const double* weight, const Targets& targets,
                    std::vector<Spanning> spans_of_term, const SumOptions& options, int n_threads);
 

@@ -1,6 +1,6 @@
-// Products of cubic splines of one variable. Between two knots they are polynomials of degree 6, so that sums over rows
-// of the 7 Bernstein polynomials of an interval give all 16 products of two axes. All numbers are positive, so nothing
-// cancels.
+// Products of cubic splines of one variable. Between two knots they are polynomials of degree 6. So the sums over rows of
+// the 7 Bernstein polynomials of an interval determine those of all 16 products of the splines of two axes. Values and
+// coefficients are nonnegative, so there is no cancellation.
 #pragma once
 
 #include <map>
@@ -12,17 +12,18 @@ namespace fasthdmr {
 
 constexpr int kProductRun = 8;  // Bernstein polynomials of degree 6, and a 0
 
-// The Bernstein polynomials on the intervals between the knots of some axes of one coordinate.
+// The Bernstein polynomials of degree 6 on the intervals between the knots of several axes of one variable.
 class ProductBasis {
 public:
     explicit ProductBasis(const std::vector<const Axis*>& axes);
 
     const Axis& axis() const { return axis_; }  // one of them
+    // Eight columns for each interval.
     index columns() const { return (intervals() + (has_missing_ ? 1 : 0)) * kProductRun; }
     // Writes the values of an interval's polynomials at x; returns the column of the first.
     index evaluate(double x, double* values) const;
-    // From sums with all polynomials, (columns(), n), those with the products of the splines of two axes, (columns of
-    // a, columns of b, n), or, if b is null, with the splines of a.
+    // Transforms sums of the polynomials, (columns(), n), to those of the products of the splines of two axes, (columns
+    // of a, columns of b, n); if b is null, to those of the splines of a.
     Buffer<double> expand(const Buffer<double>& sums, const Axis& a, const Axis* b) const;
 
 private:
@@ -33,13 +34,14 @@ private:
     std::vector<double> breaks_;
 };
 
-// Bases of the products that pairs of spans need, and their values at the rows of a block.
+// The bases that the products of pairs of spans need, and their values at a block of rows.
 class ProductBases {
 public:
-    // Axes of a variable, in spans of at most two variables, share a basis if it is small beside the number of rows.
+    // The axes of a variable that occur in spans of at most two variables share one basis, if that has few columns
+    // compared with the number of rows.
     ProductBases(const Spans& spans, index rows);
-    // The number of a basis for the products of two axes, which is made if it is new; -1 if they are not cubics of one
-    // coordinate.
+    // The number of the basis for the products of two axes, which is created if necessary; -1 if these are not cubic
+    // splines of the same coordinate.
     index add(index a, index b);
     // Whether the splines of an axis lie in the span of a basis.
     bool contains(index number, index axis) const;
@@ -58,7 +60,7 @@ private:
     ProductBasis make(const Axes& axes) const;
 
     const Spans& spans_;
-    std::vector<Axes> shared_with_;  // by axis: those that share a basis with it, itself included; or none
+    std::vector<Axes> shared_with_;  // by axis, the axes that share its basis, itself included; or none
     std::map<Axes, index> number_;
     std::vector<ProductBasis> bases_;
     std::vector<Axes> axes_of_;

@@ -1,4 +1,4 @@
-#include "spans/sorted_gram.hpp"
+#include "spans/tensor_sums.hpp"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "spans/sorted_gram.hpp"
+#include "spans/tensor_sums.hpp"
 
 #include <algorithm>
 
@@ -8,8 +8,8 @@ namespace fasthdmr {
 
 namespace {
 
-// Calls with each variable of two spans, its axes, -1 for one that a span lacks, and the distances between neighbouring
-// columns in the products.
+// Calls `call` for each variable of two spans, with its axes, -1 for the span without it, and the strides of their columns
+// in the Gram block.
 template <class Function>
 void for_variables(const Spans& spans, const Span& a, const Span& b, const Function& call) {
     index stride_a = a.columns * b.columns, stride_b = b.columns;
@@ -25,7 +25,7 @@ void for_variables(const Spans& spans, const Span& a, const Span& b, const Funct
     }
 }
 
-// From (n, columns) to (columns, n).
+// Transposes (n, columns) to (columns, n).
 Buffer<double> last_to_front(const Buffer<double>& values, index columns) {
     const index n = index(values.size()) / columns;
     Buffer<double> turned(values.size());
@@ -60,7 +60,7 @@ TensorSums::TensorSums(const Spans& spans, const ProductBases& bases, const Tens
     : spans_(spans), bases_(bases) {
     for (const auto& [variable, number] : factors)
         factors_.push_back({variable, number, number >= 0 ? bases[number].columns() : spans.axes()[~number].columns()});
-    // Polynomials come last: a vector holds those of an interval.
+    // Polynomials come last: a vector register holds those of an interval.
     std::stable_partition(factors_.begin(), factors_.end(), [](const Factor& factor) { return !factor.is_basis(); });
     index size = factors_.back().columns;
     offsets_ = {0};
@@ -100,7 +100,7 @@ std::vector<double> TensorSums::products(const Span& a, const Span& b) const {
     for_variables(spans_, a, b, [&](index variable, index axis_a, index axis_b, index stride_a, index stride_b) {
         axes_of[variable] = {axis_a, axis_b, stride_a, stride_b};
     });
-    // Factor after factor, from the last, is brought to the front.
+    // The last axis of the array is moved to the front and transformed, once for each factor.
     Buffer<double> sums;
     std::vector<index> places{0};
     for (std::size_t k = factors_.size(); k-- > 0;) {

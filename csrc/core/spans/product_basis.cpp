@@ -1,4 +1,4 @@
-#include "spans/axis_products.hpp"
+#include "spans/product_basis.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,13 +10,14 @@ namespace fasthdmr {
 
 namespace {
 
-// Coefficients of four functions on an interval in the cubic Bernstein basis, and the column of the first.
+// The cubic Bernstein coefficients of four functions on an interval, (polynomials, functions), and the column of the
+// first function.
 struct Cubics {
     double coefficients[4][kMaxRun];
     index first;
 };
 
-// The splines of an axis between two neighbouring breaks.
+// The splines of an axis on an interval without inner knots.
 Cubics splines(const Axis& axis, double left, double right) {
     Cubics result{};
     for (int k = 0; k < 4; ++k) {
@@ -26,7 +27,7 @@ Cubics splines(const Axis& axis, double left, double right) {
     return result;
 }
 
-// At missing values the last column of an axis is 1, if it is there for that.
+// At missing values: 1 for the column of missing values, if the axis has one.
 Cubics missing_splines(const Axis& axis) {
     Cubics result{};
     result.first = axis.columns() - kMaxRun;
@@ -34,10 +35,10 @@ Cubics missing_splines(const Axis& axis) {
     return result;
 }
 
-// The constant 1.
+// The constant function 1.
 constexpr Cubics kOne{{{1.0}, {1.0}, {1.0}, {1.0}}, 0};
 
-// The coefficient of Bernstein polynomial m + n of degree 6 in the product of the cubic ones m and n.
+// The product of the cubic Bernstein polynomials m and n is this number times polynomial m + n of degree 6.
 double product_coefficient(int m, int n) {
     static constexpr double cubic[4] = {1, 3, 3, 1}, sixth[7] = {1, 6, 15, 20, 15, 6, 1};
     return cubic[m] * cubic[n] / sixth[m + n];
