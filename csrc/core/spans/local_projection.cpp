@@ -11,7 +11,7 @@ namespace fasthdmr {
 
 namespace {
 
-constexpr index kProductBytes = index(192) << 20;
+constexpr index kProductBytes = index(96) << 20;  // while they are summed, sums of polynomials take as much again
 
 using Members = std::pair<const Spanning, std::vector<index>>;  // terms that are projected on the same spans
 
