@@ -26,12 +26,17 @@ FASTHDMR_ALWAYS_INLINE void prefetch_tree(const Forest& forest, index t, index r
 
 }  // namespace
 
-void DeepTrees::sort() {
+void DeepTrees::finish(const Forest& forest) {
     std::stable_sort(terms_.begin(), terms_.end(), [](const Term& a, const Term& b) { return a.tree < b.tree; });
+    std::vector<index> trees;
+    for (const Term& term : terms_)
+        if (trees.empty() || trees.back() != term.tree) trees.push_back(term.tree);
+    sets_ = sets_of(forest, trees);
 }
 
 void DeepTrees::add(const Forest& forest, const InputBlock& block, double* const* columns) const {
     std::int32_t leaf[kBlockRows];
+    block.need_sets(sets_);
     const auto end = terms_.end();
     for (auto next = terms_.begin(); next != end;) {
         const auto first = next;

@@ -12,7 +12,7 @@ class DeepTrees {
 public:
     void append(index tree, index column, index value_column) { terms_.push_back({tree, column, value_column}); }
     // Sorts the terms by tree. To be called after the last append.
-    void sort();
+    void finish(const Forest& forest);
     // Adds to all columns; those whose pointer is null are left out.
     void add(const Forest& forest, const InputBlock& block, double* const* columns) const;
 
@@ -21,6 +21,7 @@ private:
         index tree, column, value_column;
     };
     std::vector<Term> terms_;
+    std::vector<index> sets_;
 };
 
 }  // namespace fasthdmr

@@ -62,6 +62,9 @@ void NodeSums::finish(int) {
         append_shallow(preparation->forest, t);
         std::vector<std::int32_t>().swap(groups_.below[t]);
     }
+    deep_sets_ = sets_of(preparation->forest, deep_);
+    const std::vector<index> boxed = sets_of(preparation->forest, boxed_deep_);
+    deep_sets_.insert(deep_sets_.end(), boxed.begin(), boxed.end());
     thresholds_.forget_nodes();
 }
 
@@ -124,6 +127,7 @@ void NodeSums::append_paths(const Forest& forest, index t, std::int32_t group, c
 void NodeSums::fill(const Forest& forest, const std::vector<Part>& parts) const {
     add_columns(columns_, thresholds_, parts, true);
     for (const Part& part : parts) {
+        part.block->need_sets(deep_sets_);
         std::vector<double*> untabulated(part.columns, part.columns + columns_.size());
         for (std::size_t g = 0; g < columns_.size(); ++g)
             if (columns_[g].tables.count() > 0) untabulated[g] = nullptr;

@@ -47,6 +47,7 @@ private:
     Thresholds thresholds_;
     std::vector<ColumnSum> columns_;        // by subspace, lookup tables and the terms of shallow trees
     std::vector<index> boxed_deep_, deep_;  // deep trees some of whose nodes may be in tables, and all others
+    std::vector<index> deep_sets_;          // the columns of sets of values that deep trees split on
 };
 
 // For every output that has trees: the constant and one column for each subspace.

@@ -78,7 +78,7 @@ void TreeSums::finish(int n_threads) {
     });
     for (std::size_t c = 0; c < columns.size(); ++c)
         for (const index t : deep[c]) deep_.append(t, index(c), forest.value_column(columns[c].output));
-    deep_.sort();
+    deep_.finish(forest);
     thresholds_.forget_nodes();
 }
 

@@ -70,7 +70,8 @@ void Comparison::mark_sets() {
     for (const ValueSet& set : sets_) {
         poll();
         const std::vector<double>& sorted = thresholds_[set.variable];
-        std::vector<std::uint8_t> outside(sorted.size() + 1, 1);
+        std::vector<std::uint8_t> outside(sorted.size() + 2, 1);
+        outside.back() = 2;
         for (std::size_t k = 0; k < set.cuts.size(); k += 2) {
             const auto begin = index(code_of_threshold(set.variable, set.cuts[k]));
             const auto end = index(code_of_threshold(set.variable, set.cuts[k + 1]));

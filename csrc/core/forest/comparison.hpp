@@ -88,6 +88,8 @@ public:
     void load(const Table& x, const Rows& rows, index variable, float* out) const;
     // Computes the column of a set from the codes of its variable.
     void load_set(index column, const float* codes, index rows, float* out) const;
+    // By code of the variable of the set: 1 if the value is outside the set, else 0. The last entry, for missing values, is 2.
+    const std::vector<std::uint8_t>& outside(index column) const { return outside_[column - n_features_]; }
 
     bool operator==(const Comparison& other) const;
 
@@ -101,7 +103,7 @@ private:
     std::vector<std::vector<double>> thresholds_;
     std::vector<Replacement> replaced_;
     std::vector<ValueSet> sets_;
-    std::vector<std::vector<std::uint8_t>> outside_;  // by set and code: 1 if the value is outside the set
+    std::vector<std::vector<std::uint8_t>> outside_;  // by set
 };
 
 // Sorts thresholds and removes duplicates.

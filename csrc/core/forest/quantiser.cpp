@@ -48,18 +48,21 @@ Thresholds::Thresholds(const Forest& forest, const std::vector<std::int32_t>& no
 }
 
 RankedBlock::RankedBlock(const Thresholds& thresholds, const InputBlock& block, int code_sets)
-    : rows_(block.rows()),
+    : block_(&block),
+      rows_(block.rows()),
       ranks_(thresholds.variables() * kBlockRows),
       codes_(code_sets * std::max(thresholds.code_columns(), 1) * kBlockRows) {  // single leaves read a column too
     for (index v = 0; v < thresholds.variables(); ++v) {
         const std::int32_t n = thresholds.count(v);
         if (n == 0) continue;
-        kernels().rank(thresholds.sorted(v), n, block.values() + v * kBlockRows, rows_, ranks_.data() + v * kBlockRows);
-        if (code_sets > 0 && n <= kMostThresholds) encode(thresholds, block, v, code_sets > 1);
+        if (v < block.comparison().n_features())
+            kernels().rank(thresholds.sorted(v), n, block.values() + v * kBlockRows, rows_,
+                           ranks_.data() + v * kBlockRows);
+        if (code_sets > 0 && n <= kMostThresholds) encode(thresholds, v, code_sets > 1);
     }
 }
 
-void RankedBlock::encode(const Thresholds& thresholds, const InputBlock& block, index variable, bool with_complements) {
+void RankedBlock::encode(const Thresholds& thresholds, index variable, bool with_complements) {
     const index places = round_up_to_tile(rows_);
     const std::int16_t missing = std::int16_t(thresholds.count(variable) + 1 + kLowestCode), lowest = kLowestCode;
     const std::int16_t* first = nullptr;
@@ -68,14 +71,48 @@ void RankedBlock::encode(const Thresholds& thresholds, const InputBlock& block, 
         if (column < 0) continue;
         std::int16_t* codes = codes_.data() + column * kBlockRows;
         if (first) std::copy_n(first, places, codes);
-        else kernels().encode(ranks(variable), rows_, codes);
+        else if (variable < block_->comparison().n_features()) kernels().encode(ranks(variable), rows_, codes);
+        else encode_set(variable, codes);
         first = codes;
-        if (missing_left && block.has_missing())
+        if (missing_left && block_->has_missing())
             for (index r = 0; r < places; ++r) codes[r] = codes[r] == missing ? lowest : codes[r];
         if (!with_complements) continue;
         std::int16_t* complements = codes + thresholds.code_columns() * kBlockRows;
         for (index r = 0; r < places; ++r) complements[r] = std::int16_t(~codes[r]);
     }
+}
+
+namespace {
+
+// Of a value of a set's variable, its place in `outside`.
+std::int32_t place_of(float code, const std::vector<std::uint8_t>& outside) {
+    return code != code ? std::int32_t(outside.size()) - 1 : std::int32_t(code);
+}
+
+}  // namespace
+
+// The codes of a variable are brought into the order of the kernels once for all of its sets.
+void RankedBlock::encode_set(index column, std::int16_t* codes) {
+    const std::vector<std::uint8_t>& outside = block_->comparison().outside(column);
+    if (outside.size() > std::size_t(1) << 16) return kernels().encode(ranks(column), rows_, codes);
+    const index variable = block_->comparison().variable(column);
+    if (places_of_ != variable) {
+        std::vector<std::int32_t> unordered(round_up_to_tile(rows_), 0);
+        const float* values = block_->values() + variable * kBlockRows;
+        for (index r = 0; r < rows_; ++r) unordered[r] = place_of(values[r], outside);
+        places_.resize(unordered.size());
+        kernels().encode(unordered.data(), index(unordered.size()), places_.data());
+        places_of_ = variable;
+    }
+    for (std::size_t r = 0; r < places_.size(); ++r)
+        codes[r] = std::int16_t(outside[std::uint16_t(places_[r] - kLowestCode)] + kLowestCode);
+}
+
+void RankedBlock::rank_set(index column) const {
+    const std::vector<std::uint8_t>& outside = block_->comparison().outside(column);
+    const float* values = block_->values() + block_->comparison().variable(column) * kBlockRows;
+    std::int32_t* ranks = ranks_.data() + column * kBlockRows;
+    for (index r = 0; r < rows_; ++r) ranks[r] = outside[place_of(values[r], outside)];
 }
 
 }  // namespace fasthdmr

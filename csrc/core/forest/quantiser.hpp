@@ -49,20 +49,29 @@ private:
 // The ranks of a block of rows. The rank of a missing value is the number of thresholds plus one.
 class RankedBlock {
 public:
-    // code_sets: 0, no codes; 1, columns of codes; 2, also their complements.
+    // code_sets: 0, no codes; 1, columns of codes; 2, also their complements. The input block must outlive this.
     RankedBlock(const Thresholds& thresholds, const InputBlock& block, int code_sets);
 
     index rows() const { return rows_; }
-    const std::int32_t* ranks(index variable) const { return ranks_.data() + variable * kBlockRows; }
+    // Ranks of a set of values are computed at each call, because lookup tables use few sets.
+    const std::int32_t* ranks(index variable) const {
+        if (variable >= block_->comparison().n_features()) rank_set(variable);
+        return ranks_.data() + variable * kBlockRows;
+    }
     // 16-bit codes for the kernels: kBlockRows per column of codes, followed by the complements (~code) of all of them.
     const std::int16_t* codes() const { return codes_.data(); }
 
 private:
-    void encode(const Thresholds& thresholds, const InputBlock& block, index variable, bool with_complements);
+    void encode(const Thresholds& thresholds, index variable, bool with_complements);
+    void encode_set(index column, std::int16_t* codes);
+    void rank_set(index column) const;
 
+    const InputBlock* block_;
     index rows_;
-    Buffer<std::int32_t> ranks_;
-    Buffer<std::int16_t> codes_;
+    mutable UnsetBuffer<std::int32_t> ranks_;
+    UnsetBuffer<std::int16_t> codes_;
+    index places_of_ = -1;              // the variable of places_, or -1
+    std::vector<std::int16_t> places_;  // the codes of its values, in the order of the kernels
 };
 
 }  // namespace fasthdmr

@@ -7,13 +7,17 @@ namespace fasthdmr {
 
 static_assert(kBlockRows * kMostFeatures <= index(1) << 31, "offsets in a block are 32-bit numbers");
 
+// A block of rows as columns of codes. Columns of sets of values, of which a forest may have thousands, are computed on
+// demand, so a block must be used by one thread only.
 class InputBlock {
 public:
     // Keeps a reference to the comparison.
     explicit InputBlock(const Comparison& comparison)
         : comparison_(&comparison), values_(comparison.columns() * kBlockRows) {}
     void load(const Table& x, const Rows& rows);
+    void need_sets(const std::vector<index>& columns) const;
 
+    const Comparison& comparison() const { return *comparison_; }
     const float* values() const { return values_.data(); }
     const float* row(index r) const { return values_.data() + r; }  // column j at row(r)[j * kBlockRows]
     index rows() const { return rows_; }
@@ -21,9 +25,13 @@ public:
 
 private:
     const Comparison* comparison_;
-    Buffer<float> values_;
+    mutable UnsetBuffer<float> values_;
+    mutable std::vector<char> has_set_;  // by set, whether its column is computed
     index rows_ = 0;
     bool has_missing_ = false;
 };
+
+// The columns of the sets that the trees split on, in increasing order.
+std::vector<index> sets_of(const Forest& forest, const std::vector<index>& trees);
 
 }  // namespace fasthdmr

@@ -59,6 +59,25 @@ private:
 template <class T>
 using Buffer = std::vector<T, Aligned<T>>;
 
+// The same without a value until one is written: memory that is not used costs nothing.
+template <class T>
+struct Unset : Aligned<T> {
+    template <class U>
+    struct rebind {
+        using other = Unset<U>;
+    };
+    Unset() = default;
+    template <class U>
+    Unset(const Unset<U>&) {}
+    template <class U>
+    void construct(U* p) {
+        ::new (static_cast<void*>(p)) U;
+    }
+};
+
+template <class T>
+using UnsetBuffer = std::vector<T, Unset<T>>;
+
 // A two-dimensional array of float32 or float64 in any memory order; strides are in bytes.
 struct Table {
     const char* data;
