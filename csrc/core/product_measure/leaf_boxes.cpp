@@ -41,21 +41,33 @@ void set_probabilities(const Marginals& marginals, const RankSets& sets, std::ve
 
 }  // namespace
 
+RankSets RankSets::extending(const RankSets& base) {
+    RankSets sets;
+    sets.base_ = &base;
+    sets.first_ = base.first_ + std::int32_t(base.runs_.size());
+    return sets;
+}
+
 std::int32_t RankSets::number(const Runs& runs) {
-    const auto [entry, is_new] = numbers_.try_emplace(runs, std::int32_t(runs_.size()));
+    if (base_)
+        if (const auto known = base_->numbers_.find(runs); known != base_->numbers_.end()) return known->second;
+    const auto [entry, is_new] = numbers_.try_emplace(runs, first_ + std::int32_t(runs_.size()));
     if (is_new) runs_.push_back(runs);
     return entry->second;
 }
 
 std::int32_t RankSets::intersect(std::int32_t set, std::int32_t other, bool complement) {
-    const std::tuple key(set, other, complement);
-    if (const auto known = intersections_.find(key); known != intersections_.end()) return known->second;
+    const std::uint64_t key = std::uint64_t(set) << 32 | std::uint64_t(other) << 1 | std::uint64_t(complement);
+    for (const RankSets* each : {static_cast<const RankSets*>(this), base_})
+        if (each)
+            if (const auto known = each->intersections_.find(key); known != each->intersections_.end())
+                return known->second;
     Runs result;
     const auto append = [&](std::int32_t low, std::int32_t high) {
         if (low < high) result.push_back({low, high});
     };
-    for (auto [low, high] : runs_[set]) {
-        for (const Run& cut : runs_[other]) {
+    for (auto [low, high] : runs(set)) {
+        for (const Run& cut : runs(other)) {
             if (cut.high <= low || high <= cut.low) continue;
             if (complement) append(low, cut.low);
             else append(std::max(low, cut.low), std::min(high, cut.high));

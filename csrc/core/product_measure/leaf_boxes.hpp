@@ -3,7 +3,7 @@
 
 #include <map>
 #include <memory>
-#include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "forest/grouping.hpp"
@@ -21,15 +21,21 @@ public:
     };
     using Runs = std::vector<Run>;
 
+    RankSets() = default;
+    // The sets of another object, which must outlive this and must not change, and sets added to them.
+    static RankSets extending(const RankSets& base);
+
     std::int32_t number(const Runs& runs);
-    const Runs& runs(std::int32_t set) const { return runs_[set]; }
+    const Runs& runs(std::int32_t set) const { return set < first_ ? base_->runs(set) : runs_[set - first_]; }
     // The intersection of a set with another one, or with its complement.
     std::int32_t intersect(std::int32_t set, std::int32_t other, bool complement);
 
 private:
+    const RankSets* base_ = nullptr;
+    std::int32_t first_ = 0;  // the number of the first set that is not in the base
     std::vector<Runs> runs_;
     std::map<Runs, std::int32_t> numbers_;
-    std::map<std::tuple<std::int32_t, std::int32_t, bool>, std::int32_t> intersections_;
+    std::unordered_map<std::uint64_t, std::int32_t> intersections_;
 };
 
 // The values of one variable that satisfy all splits on a path.

@@ -91,7 +91,7 @@ namespace {
 class BoxTraversal {
 public:
     explicit BoxTraversal(const ProductTrees& trees)
-        : trees_(trees), marginals_(*trees.marginals()), sets_(trees.sets()) {
+        : trees_(trees), marginals_(*trees.marginals()), sets_(RankSets::extending(trees.sets())) {
         for (index v = 0; v < marginals_.thresholds().variables(); ++v) box_.push_back(trees.whole(std::int32_t(v)));
     }
 
