@@ -22,10 +22,10 @@ N_ROWS = 5000
 # The way to sort trees that is not used for a mode, measured to show why.
 OTHER_SORTING = {True: "node", False: "tree"}
 NOTES = """\
-S, Sa, Sb: the mean over seeds, its error, and the largest error of one seed; L2: root mean square errors over that of
-the component (relative) or over the deviation of y, mean and worst seed; model: the exact HDMR of the fitted
-function under the density of the inputs (a yardstick, and not the truth either); by node, by tree: the sorting that
-is not used for that mode, to show why (smooth: by tree, faithful: by node)."""
+S, Sa, Sb: the mean over seeds, its error, and the largest error of one seed. L2: root mean square errors, their mean
+and that of the worst seed, relative to that of the component or to the standard deviation of y. model: the exact HDMR
+of the fitted function under the density of the inputs, for comparison; it differs from that of the target function.
+by node, by tree: the assignment of terms that is not used in this mode (smooth: by tree, faithful: by node)."""
 
 
 @dataclass(frozen=True)

@@ -27,13 +27,13 @@ SHARES = {
 }
 HEADER = ["law", "contender", "runs", "times", "s", "x ours", "million draws/s", "x limit", "peak MB", "z of moments"]
 NOTES = """\
-s: the median, for all runs (contenders that did a part of them: their time times all over part). x ours: over ours on
-two threads. choice: where p is uniform, Generator.integers in 16 bits, which is faster. x limit: over two cycles at
-3 GHz a draw and thread, that is four loads: random number, row of the alias table, category drawn, its count; they all
-hit the first-level cache (table 20 kB, counts 5 kB, random numbers 2 kB). What is above it: look-ups are scalar code of
-about ten instructions a draw, the generators take 0.25 ns, the pass over all counts 0.6 ns a category. Where p is
-uniform, ours draws no categories but how many of them have each count, and is bound by about eleven binomials of 50 ns
-and 56 corrections of 12 ns a run: its draws/s are of the draws that these stand for. z of moments:
+s: the median, for all runs (contenders that did a part of the runs: extrapolated). x ours: relative to ours on two
+threads. choice: for uniform p, Generator.integers in 16 bits, which is faster. x limit: relative to two cycles at 3 GHz
+per draw and thread, for four loads: random number, row of the alias table, category drawn, its count. All hit the
+first-level cache (table 20 kB, counts 5 kB, random numbers 2 kB). The rest of our time: look-ups are scalar code of
+about ten instructions per draw, the generators take 0.25 ns per draw, the pass over all counts 0.6 ns per category. For
+uniform p, ours samples the numbers of categories with each count instead of draws, which takes about eleven binomials
+of 50 ns and 56 corrections of 12 ns per run; its draws/s are those of equivalent draws. z of moments:
 the largest of |mean - exact| and |variance - exact| over its standard error, of both statistics."""
 
 

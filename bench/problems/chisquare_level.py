@@ -20,9 +20,9 @@ LIMIT = 4.0  # standard errors
 HEADER = ["p", "statistic", "k", "n", "lambda", "law", "at 5 %", "own", "z", "at 1 %", "own", "z", ""]
 POWER_HEADER = ["p", "alternative", "k", "n", "lambda", "power at 5 %: chi2", "hdmr", "shift of hdmr, sd"]
 NOTES = """\
-at 5 %: the share of samples with p-value <= 0.05. own: the level that the law itself says the test has: below the
-nominal one where the statistic has few values, because no critical value gives it exactly. z: share - own in standard
-errors, of this simulation and of the law's own where it is simulated; OK: all below 4."""
+at 5 %: the share of samples with p-value <= 0.05. own: the exact level of the test according to the law. It is below
+the nominal one if the statistic has few values, because no critical value attains that. z: share - own in standard
+errors, of this simulation and of the law itself if it is simulated; OK: all below 4."""
 POWER_NOTES = """\
 ripple: p times 1 + e and 1 - e in turn, e such that hdmr moves by two standard deviations, at most 0.9. exponent +-1/4:
 a power law of another exponent. Both statistics use the laws of the first table."""

@@ -29,11 +29,11 @@ KINDS = ("Sa", "Sb", "S", "ST", "R")
 HEADER = ["problem", "", "all rows", "mean", "se", "sd", "se/sd", "coverage", "+-", ""]
 SUMMARY = ["index", "number", "mean coverage", "least", "se/sd in range", ""]
 NOTES = """\
-all rows: the mean over {whole} samples of {many:,} rows, all defaults. mean, sd: over samples of {rows:,} rows. se: the
-mean of conf/1.96 or of standard_error. coverage: the share of samples whose interval holds the value of all rows; +-:
-its Monte Carlo error. small: an index below {large}, whose chance of being off is not symmetric: Sa is biased upwards.
-Of the others of a kind, coverage has to be {low} to {high} on average and nowhere below {least}, and se/sd {from_} to
-{to} for {share:.0%}. f_1(q): the curve of x1 at a quantile of x1."""
+all rows: the mean over {whole} samples of {many:,} rows, with default options. mean, sd: over samples of {rows:,} rows.
+se: the mean of conf/1.96 or of standard_error. coverage: the share of samples whose interval contains the value of all
+rows; +-: its Monte Carlo error. small: an index below {large}, whose errors are not symmetric: Sa is biased upwards.
+For the others of a kind, mean coverage must be {low} to {high}, the least coverage {least}, and se/sd {from_} to {to}
+for {share:.0%}. f_1(q): the component of x1 at a quantile of x1."""
 
 Fit = Callable[[np.ndarray, np.ndarray, int], Any]
 

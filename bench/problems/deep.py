@@ -19,9 +19,9 @@ RIVALS = True  # tests set it aside
 STAGE = "predict"
 VISIT = 1 / 3e9  # seconds
 NOTES = """\
-x ours: over the first row; x limit: over two loads, of a node and of a value, for every node that a row visits, at two
-loads a cycle and 3 GHz, on one thread; error: from scikit-learn's predict. YDF and onnxruntime compute in single
-precision. lleaves and tl2cgen compile every node to code: not tried with 2 million."""
+x ours: relative to the first row. x limit: relative to two loads, of a node and of a value, for every node visited by
+a row, at two loads per cycle and 3 GHz, on one thread. error: relative to scikit-learn's predict. YDF and onnxruntime
+compute in single precision. lleaves and tl2cgen compile every node to code: not tried with 2 million."""
 
 
 def visits(model: Any, X: np.ndarray) -> int:

@@ -37,15 +37,15 @@ SKLEARN = "scikit-learn, 1 thread"
 ENGINES = ("YDF, 1 thread", "lleaves, 1 thread", "onnxruntime, 1 thread", "tl2cgen, 1 thread")
 SORTINGS = ("tree", "node")
 NOTES = """\
-x ours: over the first row; x limit: over 'fill' at its fastest, one thread that writes an array of the shape of B in
-pages new from the system, as all larger than 32 MB are (malloc reuses smaller ones while they are in the cache, which
-ours may gain by, but an array that is kept cannot); error: largest absolute difference over the scale, from the loop by
-tree_.predict, the loop by node, or scikit-learn's predict; engines compute the output only, ours all columns of B.
-The loops run once, all others in turn; converting and compiling models is free of charge, reading them is in the
+x ours: relative to the first row. x limit: relative to the fastest 'fill': one thread writes an array of the shape of B
+in new memory pages, as all arrays above 32 MB have. (malloc reuses smaller ones that are still in the cache, but not if
+the caller keeps them.) error: the largest absolute difference over the scale, from the loop by tree_.predict, the loop
+by node, or scikit-learn's predict. Engines compute the output only, ours all columns of B.
+The loops run once, all others in turn. Converting and compiling models is not measured; reading them is measured in the
 rows 'model to B'. YDF, onnxruntime and lleaves (vectorised) compute in single precision.
-lleaves (vectorised): its own code with LLVM's vectorisers, which no published version of it asks for. It is no part
-of the goals; what it would be in them is said below them. The goal of 100 is set against the loop in NumPy: those by
-tree_.predict and tree.predict add up what scikit-learn's compiled code gives, and are in the tables only."""
+lleaves (vectorised): its code with LLVM's vectorisers, which no published version enables. It is not part of the goals;
+its ratios are printed below them. The goal of 100 is relative to the loop in NumPy. Those by tree_.predict and
+tree.predict sum results of scikit-learn's compiled code, and are in the tables only."""
 
 
 def fills(model: Any, n_rows: int, *, stage: str) -> list[Contender]:

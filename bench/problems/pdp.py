@@ -22,10 +22,11 @@ BRUTE = "scikit-learn, brute"
 HEADER = ["contender", "", "points", "runs", "median ms", "peak MB", "all points, s", "x ours", "error"]
 NOTES = """\
 Curves of {0} points, surfaces of {1} x {1}, between percentiles 5 and 95. all points: the time times points of all
-over points computed: 'brute' computes two points of every grid, with all rows; each takes one prediction of all rows,
-so the others take as long. x ours: over the first row. error: largest absolute difference from 'brute' over the scale,
-at its points. 'recursion' averages over paths of the trees, not over rows: another quantity, not compared. Woodelf
-compares in float64, where the trees round to float32 first. The rivals run once; ours read the model in every run."""
+over points computed. 'brute' computes two points of every grid, with all rows; each point takes one prediction of all
+rows, so the others take as long. x ours: relative to the first row. error: largest absolute difference from 'brute'
+over the scale, at its points. 'recursion' averages over paths of the trees, not over rows: another quantity, not
+compared. Woodelf compares in float64, while the trees round to float32 first. The other packages run once; ours read
+the model in every run."""
 
 
 def contenders(model: Any, X: np.ndarray) -> list[Contender]:

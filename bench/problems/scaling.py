@@ -20,14 +20,14 @@ BLOCK = 10_000
 TOLERANCE = 0.25  # of an exponent: caches and pages
 HEADER = ["against", "what", "from", "to", "first ms", "last ms", "peak MB", "slope", "expected", ""]
 NOTES = f"""\
-least times, one thread; slope: of the logarithms, over the upper half of the points; MISSED: more than {TOLERANCE:g}
-above the expected exponent. peak MB: above the input, at the last point. Blocks: of {BLOCK:,} rows, generated in the
-run, which is included. Thresholds are all distinct, but where there are bins. Expected, and why:"""
+Least times, one thread. slope: of the logarithms, over the upper half of the points. MISSED: more than {TOLERANCE:g}
+above the expected exponent. peak MB: above the input, at the last point. Blocks of {BLOCK:,} rows are generated in the
+run, and their time is included. All thresholds are distinct, except for bins. Expected exponents, and why:"""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Something measured at several sizes, and the exponent that its time, or its memory, should have there."""
+    """A computation measured at several sizes, and the expected exponents of its time and memory."""
 
     against: str
     what: str

@@ -23,9 +23,10 @@ MANY_VARIABLES, MANY_ROWS = 100, 20_000
 TREEHFD_RATIO, BASIS_RATIO = 30.0, 6.0
 HEADER = ["stage", "contender", "median s", "range", "peak MB", "x ours"]
 NOTES = f"""\
-one model: fit and components at all rows, the model being there; x ours: over the first row of the block;
-rivals run once, after a model of their own is trained, and are stopped after {LIMIT:g} s; they use one core;
-GFLOP: operations on paper, see `operations`; share: of one core's rate of products, our row on one thread."""
+one model: fit and components at all rows, for a fitted model. x ours: relative to the first row of the block.
+Other packages run once on one core, after training their own model, and are stopped after {LIMIT:g} s.
+GFLOP: theoretical number of operations, see `operations`. share: of one core's rate of matrix products, for our row on
+one thread."""
 
 
 def one_model(model: Any, X: np.ndarray, y: np.ndarray, *, stage: str, rivals: list[Any]) -> list[Contender]:

@@ -35,11 +35,11 @@ LIMIT = 150.0  # seconds for a contender and data set
 AT_LEAST = ("fidelity", "ST")  # of other figures less is better
 Rows = tuple[np.ndarray, np.ndarray]
 NOTES = """\
-instability: the mean square of what all components of two halves differ by, over 2 Var f (median over splits).
+instability: the mean squared difference of all components of two halves, over 2 Var f (median over splits).
 fidelity: R2 on the other half (of y for HDMR().fit(X, y)); largest Sa: over components, halves and splits; ST:
 correlation between halves (mean over splits). 0.1.0: the same splits with version 0.1.0 (commit 6db5b0d).
-treehfd: on XGBoost's boosting, trained alike, {treehfd} splits; it reads no forest of scikit-learn's, and EBM no model
-at all. EBM: its own model of each half, purified on the rows of the half, {ebm} split, for it is slow."""
+treehfd: on XGBoost's boosting, trained alike, {treehfd} splits, because it reads no forests of scikit-learn. EBM: it
+reads no models, so it is fitted to each half, and purified on the rows of the half; {ebm} split, because it is slow."""
 
 
 def of_california() -> Rows:

@@ -21,9 +21,9 @@ GROUPS = {1: (0, 0, 0), 2: (0, 1, 1), 3: (0, 1, 2)}
 THRESHOLDS = (50, 1000)
 HEADER = ["variables", "thresholds", "trees", "walk ns", "chosen ns", "chosen / walk", "choice", "table kB"]
 NOTES = """\
-ns: of one thread, a row; walk: no memory for tables; chosen: what the cost model does (column_sums.cpp). It is right
-where the first lines that say tables have chosen / walk near 1, up to noise: before them tables would be slower, behind
-them they are faster. Where it says walk, both columns are the same code."""
+ns: per row, on one thread. walk: without memory for tables. chosen: the choice of the cost model (column_layout.cpp).
+The model is right if chosen / walk is about 1, up to noise, in the first lines with tables: with fewer rows tables
+would be slower, with more they are faster. In lines with 'walk', both columns are the same code."""
 
 
 def _seconds(runs: list[Callable[[], Any]], repeats: int) -> list[float]:

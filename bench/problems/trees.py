@@ -20,10 +20,10 @@ ALPHA = 1e-6
 # Features differ by the order of a sum; the rest by eps times the condition of B.
 TOLERANCES = {"features": 1e-11, "indices": 1e-8, "components": 1e-8}
 NOTES = """\
-peak: resident memory above the size before the run; limit: the time on paper, on one core, of
-writing B (features) or of the 2 N b^2 operations of the triangle (fit), at the rates measured above;
-error: largest absolute difference from the reference over its scale, the worst of what is compared;
-the reference's BLAS is limited to one core; every contender runs in a forked child, all in turn."""
+peak: resident memory above the size before the run. limit: the theoretical time, on one core, of
+writing B (features) or of the 2 N b^2 operations of the R factor (fit), at the rates measured above.
+error: the largest absolute difference from the reference over its scale, of all compared quantities.
+The reference's BLAS is limited to one core. Every contender runs in a forked process, all in turn."""
 
 
 def contenders(models: list[Any], X: np.ndarray, y: np.ndarray) -> list[Contender]:

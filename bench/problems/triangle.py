@@ -18,9 +18,9 @@ LEAST_SPEED, LARGEST_ERROR = 4.0, 64.0
 EPS = np.finfo(float).eps
 HEADER = ["columns", "contender", "median ms", "range", "peak MB", "x ours", "x limit", "error"]
 NOTES = """\
-one core for all; the columns are there; condition: of the columns scaled to unit norm;
-limit: the time on paper of the N b^2 operations of a product with the own transpose, at the measured rate;
-error: of R times the inverse of the exact R, in the 2-norm, over eps times the condition."""
+All on one core, for columns in memory. condition: of the columns scaled to unit norm.
+limit: the time of the N b^2 operations of X'X, at the measured rate of matrix products;
+error: of R times the inverse of the exact R, in the 2-norm, over eps times the condition number."""
 
 
 def synthetic(n_rows: int, n_columns: int, condition: float) -> np.ndarray:
