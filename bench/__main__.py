@@ -44,7 +44,7 @@ PROBLEMS = {
     "coverage": coverage.run,
     "stability": stability.run,
 }
-REPEATS = {"engines": 9, "scaling": 3}  # 5 of the others
+REPEATS = {"engines": 9, "scaling": 3}  # 5 for the others
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The exact HDMR of a fitted ensemble under a known density, from the boxes of its leaves: what models really do."""
+"""The exact HDMR of a fitted ensemble under a known density, from the boxes of its leaves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy.special import ndtr, ndtri
 
 from bench.exact import Components, Subspace, subspaces_of
 
-BLOCK = 16  # rows, or leaves, that are handled together: what fits the cache
+BLOCK = 16  # rows, or leaves, that are processed together, limited by the cache
 CDF = Callable[[np.ndarray], np.ndarray]
 
 
@@ -114,7 +114,7 @@ def _cell_masses(edges: list[np.ndarray], rho: float) -> np.ndarray:
 
 
 def additive_part(values: np.ndarray, masses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return functions of the row and of the column whose sum is nearest to a table with mean 0, found by turns."""
+    """Return functions of the row and of the column whose sum is closest to a table of mean 0, by backfitting."""
     given_0 = masses / masses.sum(axis=1, keepdims=True)
     given_1 = (masses / masses.sum(axis=0)).T
     means_0, means_1 = (given_0 * values).sum(axis=1), (given_1 * values.T).sum(axis=1)

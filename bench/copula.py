@@ -1,4 +1,4 @@
-"""Functions of variables with unlike margins and a Gaussian copula: their components, exact up to quadrature."""
+"""Functions of variables with different marginals and a Gaussian copula: their components, exact up to quadrature."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GRID = np.linspace(-6, 6, 241)  # normal scores; sums over equal steps are exact
 class Copula:
     """A sum of functions of one variable and of two. Every two variables have the same correlation of normal scores.
 
-    The component of a pair is what its function leaves when it is projected on functions of its two variables, and
+    The component of a pair is the residual of its function after projection on functions of its two variables, and
     that projection goes to these.
     """
 
@@ -82,7 +82,7 @@ class Copula:
         values = g(x[:, None], y)
         mean = float(np.vdot(masses, values))
         of_x, of_y = additive_part(values - mean, masses)
-        # What is constant is in the mean already.
+        # The mean is subtracted, because it is returned separately.
         return mean, of_x - masses.sum(axis=1) @ of_x, of_y - masses.sum(axis=0) @ of_y
 
 

@@ -11,7 +11,7 @@ FILE_NAME = "california_housing.csv"
 
 
 def california_file() -> Path | None:
-    """Return the local copy: in the directory FASTHDMR_DATA, else beside the checkout, else none."""
+    """Return the local copy, in the directory FASTHDMR_DATA or beside the checkout, or None."""
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"
     for directory in (os.environ.get("FASTHDMR_DATA"), beside):
         if directory and (Path(directory) / FILE_NAME).is_file():

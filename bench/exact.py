@@ -151,7 +151,7 @@ def label(u: Subspace) -> str:
 
 
 def labelled(components: Components) -> dict[str, np.ndarray]:
-    """Return components by name, centred: packages put the constant where they like."""
+    """Return centred components by name, because packages assign the constant differently."""
     return {label(tuple(sorted(u))): values - values.mean() for u, values in components.items()}
 
 

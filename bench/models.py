@@ -22,9 +22,9 @@ def cache_directory() -> Path:
 
 
 def fitted(estimator: Any, X: np.ndarray, y: np.ndarray) -> Any:
-    """Return `estimator` fitted on (X, y), from the cache where it has been fitted before.
+    """Return `estimator` fitted on (X, y), from the cache if it was fitted before.
 
-    The key holds all that the result depends on; n_jobs is not of that kind.
+    The key contains everything that the result depends on, so not n_jobs.
     """
     name = type(estimator).__name__
     parameters = {key: value for key, value in estimator.get_params().items() if key != "n_jobs"}
@@ -46,9 +46,9 @@ def boosted(X: np.ndarray, y: np.ndarray, *, depths: tuple[int, ...] = (1, 2, 3)
 
 
 def converted(model: Any, kind: str, write: Callable[[Path], Any]) -> Path:
-    """Return the file that `write` makes of a fitted model, from the cache where it has been made before.
+    """Return the file that `write` makes of a fitted model, from the cache if it was made before.
 
-    The kind names the format and all that the file depends on besides the model; it ends in the file's suffix.
+    The kind identifies the format and everything else that the file depends on; it ends in the file's suffix.
     """
     path = cache_directory() / f"{type(model).__name__}-{joblib.hash(model)}-{kind}"
     if not path.exists():
@@ -57,7 +57,7 @@ def converted(model: Any, kind: str, write: Callable[[Path], Any]) -> Path:
 
 
 def _make(path: Path, write: Callable[[Path], Any]) -> None:
-    """Let a file be written beside its place, and move it there when it is whole; leave nothing else behind."""
+    """Let a file be written under a temporary name, and rename it when it is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f"{os.getpid()}-{path.name}")
     try:

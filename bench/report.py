@@ -23,7 +23,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def relative_error(actual: np.ndarray, desired: np.ndarray) -> float:
-    """Largest absolute difference over the scale of what is desired; infinite where the shapes differ."""
+    """Largest absolute difference over the scale of the desired values; infinite if the shapes differ."""
     if actual.shape != desired.shape:
         return float("inf")
     return float(np.abs(actual - desired).max() / np.abs(desired).max())

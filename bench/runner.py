@@ -80,7 +80,7 @@ def _status(field_name: str) -> int:
 
 
 def _give_back() -> None:
-    """Return freed memory to the system where the C library can: a run that reuses it would seem to need none."""
+    """Return freed memory to the system, if the C library can. A run that reused it would seem to need none."""
     with contextlib.suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
 
@@ -115,9 +115,9 @@ def _warm_up(run: Callable[[], Any]) -> None:
 def _serve(contender: Contender, pipe: Any) -> None:
     """Run in the child: a first run for the peak and the summary, then at each request warm up and time one run.
 
-    A child that waited for the others finds what it had freed taken away (a virtual machine gives idle pages back to
-    its host: 40 MB then cost 35 ms instead of 4) and the caches full of others' data. Untimed runs undo that for every
-    contender alike.
+    While a child waits for the others, its freed memory may be given back (a virtual machine returns idle pages to its
+    host: 40 MB then cost 35 ms instead of 4), and the caches fill with other data. Untimed runs undo that for every
+    contender.
     """
     try:
         prepared = contender.prepare()

@@ -19,7 +19,7 @@ def rows(n_rows: int, n_features: int = N_FEATURES, seed: int = 0) -> np.ndarray
 def complete(feature: np.ndarray, n_features: int, n_thresholds: int | None = None) -> Trees:
     """Return trees whose inner nodes split on feature[tree, node], level by level.
 
-    The thresholds are anywhere in (0, 1), or on a grid of so many.
+    Thresholds are uniform on (0, 1), or on a grid of the given size.
     """
     rng = np.random.default_rng(0)
     n_trees, n_inner = feature.shape

@@ -1,4 +1,4 @@
-"""Both chi-square statistics of many samples with NumPy and SciPy, each as fast as it can be written with it."""
+"""Both chi-square statistics of many samples with NumPy and SciPy, as fast as these allow."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def multinomial_threads(p: np.ndarray, n: int, n_runs: int) -> Statistics:
 
 
 def _drawer(p: np.ndarray, n: int) -> Callable[[], np.ndarray]:
-    """Return what draws a sample and counts it."""
+    """Return a function that draws a sample and counts it."""
     rng, k = np.random.default_rng(0), len(p)
     if np.ptp(p) == 0:  # without p, Generator.choice is Generator.integers, which is faster in 16 bits
         return lambda: np.bincount(rng.integers(k, size=n, dtype=np.uint16), minlength=k)

@@ -32,7 +32,7 @@ def contender(model: Any, X: np.ndarray, y: np.ndarray, *, stage: str, limit: fl
 
 
 def trained(X: np.ndarray, y: np.ndarray) -> Any:
-    """Return the machine of all defaults, from the cache where it has been fitted before."""
+    """Return the machine with default options, from the cache if it was fitted before."""
     from interpret.glassbox import ExplainableBoostingRegressor
 
     continuous = ["continuous"] * X.shape[1]  # also for variables of two values, which are categories by default

@@ -1,4 +1,4 @@
-"""The null contender: what the harness itself costs."""
+"""The null contender, which measures the overhead of the harness."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""B tree after tree in NumPy: what people write, and references for sorting by tree and by node."""
+"""B in NumPy, tree after tree: simple loops, and references for assignment by tree and by node."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def trees_of(model: Any) -> tuple[list[Any], float]:
 
 
 def variables(tree: Any) -> Subspace:
-    """Return what a tree splits on."""
+    """Return the variables that a tree splits on."""
     feature = tree.tree_.feature
     return tuple(np.unique(feature[feature >= 0]).tolist())
 

@@ -87,7 +87,7 @@ def decompose(models: list[Any], X: np.ndarray) -> Reference:
 
 
 def fit(models: list[Any], X: np.ndarray) -> tuple[Reference, np.ndarray, np.ndarray]:
-    """Return the decomposition of the plain sum of the models: all of what a fit is."""
+    """Return the decomposition of the sum of the models, with all results of a fit."""
     reference = decompose(models, X)
     coef = np.ones(len(reference.labels) - 1)
     _, components = reference.components(coef)

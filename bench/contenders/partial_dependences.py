@@ -38,7 +38,7 @@ def blocks(X: np.ndarray, resolutions: tuple[int, int]) -> Iterator[tuple[Sets, 
 
 
 def compared(averages: list[np.ndarray], X: np.ndarray, resolutions: tuple[int, int]) -> Arrays:
-    """Return what full grids, (1, *resolutions) for every set, are at the points that are compared."""
+    """Return the values of full grids, (1, *resolutions) for every set, at the compared points."""
     found = iter(averages)
     points = [
         average[(0, *point)]

@@ -10,7 +10,7 @@ from bench.runner import Arrays, Contender, quietly
 
 
 def contenders(X: np.ndarray, y: np.ndarray, *, order: int, stage: str, limit: float) -> list[Contender]:
-    """Return S of all subspaces as it comes (2 intervals of splines), and with 5, about the best choice here."""
+    """Return S of all subspaces, by default (2 intervals of splines), and with 5, about the best choice here."""
 
     def prepare() -> Any:
         from SALib.analyze import hdmr

@@ -1,4 +1,4 @@
-"""scikit-learn's own predictions, summed: what evaluating the trees costs without sorting them."""
+"""scikit-learn's own predictions, summed: the cost of evaluating the trees without grouping them."""
 
 from __future__ import annotations
 

@@ -16,13 +16,13 @@ from bench.runner import Contender, quietly, threads
 
 
 def _rows(X: np.ndarray) -> np.ndarray:
-    """Return what scikit-learn compares with thresholds in double precision."""
+    """Return rows rounded to single precision, as scikit-learn compares them with thresholds."""
     return np.ascontiguousarray(X, dtype=np.float32).astype(np.float64)
 
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """Drop what a library writes to the standard streams of the process, past Python."""
+    """Discard the output that a library writes to the standard streams of the process."""
     kept = [os.dup(stream) for stream in (1, 2)]
     with open(os.devnull, "w") as nothing:
         for stream in (1, 2):

@@ -14,12 +14,12 @@ from fasthdmr import _core
 
 
 def ours(columns: np.ndarray, design: np.ndarray) -> np.ndarray:
-    """Do what a fit does, with columns that are there."""
+    """Compute R as a fit does, for columns in memory."""
     return _core.array_triangle(columns, weight=None, y=None, n_threads=1)[0]
 
 
 def dgeqrf(columns: np.ndarray, design: np.ndarray) -> np.ndarray:
-    """Call LAPACK's blocked QR by reflections, without Q."""
+    """Call LAPACK's blocked Householder QR, without Q."""
     width = design.shape[1]
     return np.triu(lapack.dgeqrf(design, lwork=64 * width)[0][:width])
 
@@ -30,7 +30,7 @@ def numpy_qr(columns: np.ndarray, design: np.ndarray) -> np.ndarray:
 
 
 def plain_products(columns: np.ndarray, design: np.ndarray) -> np.ndarray:
-    """Factor the products, whatever their condition."""
+    """Compute the Cholesky factor of the Gram matrix without a check of the condition number."""
     return np.linalg.cholesky(design.T @ design).T
 
 
@@ -43,7 +43,7 @@ WAYS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 
 
 def contenders(columns: np.ndarray, design: np.ndarray, stage: str) -> list[Contender]:
-    """Return a row for each way; the design (1, B) is there for those that need it."""
+    """Return a row for each way; the design matrix (1, B) is given to those that need it."""
 
     def running(way: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Callable[[Any], np.ndarray]:
         def run(_: Any) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Figure anova: what x1 does in a polynomial KernelRidge, by HDMR on the rows, exactly, and by an ANOVA kernel."""
+"""Figure anova: the effect of x1 in a polynomial KernelRidge, by HDMR on the rows, exactly, and by an ANOVA kernel."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def exact(x: np.ndarray) -> np.ndarray:
 
 
 def functions(seed: int) -> dict[str, np.ndarray]:
-    """Return what x1 does on the grid, by the machines of one random sample."""
+    """Return the effects of x1 on the grid, in the machines of one random sample."""
     f = polynomial(RHO)
     X = f.sample(N_ROWS, random_state=seed)
     ridge = KernelRidge(kernel="poly", degree=DEGREE, gamma=1.0, coef0=1.0, alpha=PENALTY).fit(X, f(X))
     kernel = AnovaKernel(DEGREE).fit(X)
     anova = KernelRidge(kernel=kernel, alpha=PENALTY).fit(X, f(X))
-    # The kernel's own term of x1: k_1 where the machine has the product of 1 + k_i.
+    # The kernel's own term of x1: k_1, where the kernel is the product of 1 + k_i.
     at_grid, at_rows = (kernel.powers(np.column_stack([x, x]))[:, 0] for x in (GRID, X[:, 0]))
     gaussian = KernelHDMR(ridge, measure=(f.mean, f.cov)).fit(X)
     return {

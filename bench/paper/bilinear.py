@@ -20,7 +20,7 @@ DERIVATIVES, VARIANCE_DERIVATIVES = "DGSM of f", "DGSM of Var f (β)"
 
 # Of the paper: rows, trees and depth of its GBRs.
 N_ROWS, N_TREES, DEPTH = 1000, 500, 4
-QUADRATURE = 14  # log2 of the points that stand for the law
+QUADRATURE = 14  # log2 of the number of points that represent the distribution
 
 Indices = tuple[float, float]
 Form = Callable[[Any], tuple[Any, Any]]
@@ -53,9 +53,9 @@ def polynomial(rho: float) -> GaussianQuadratic:
 
 
 def points(rho: float) -> np.ndarray:
-    """Return evenly spread points that stand for the law: moments are right to three digits."""
+    """Return evenly spread points that represent the distribution; their moments are accurate to three digits."""
     even = qmc.Sobol(2, scramble=False).random_base2(QUADRATURE) + 0.5**QUADRATURE / 2
-    even[:, 1] = (even[:, 1] + 0.5) % 1  # without a point in the corner, which would weigh too much
+    even[:, 1] = (even[:, 1] + 0.5) % 1  # without the corner of the square, which is mapped to an extreme point
     z = ndtri(even)
     return np.column_stack([z[:, 0], rho * z[:, 0] + np.sqrt(1 - rho**2) * z[:, 1]])
 

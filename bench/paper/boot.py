@@ -45,7 +45,7 @@ def verdict(rho: float, errors: np.ndarray) -> Row:
     )
     if sd < mean:
         return row
-    # Four standard errors reach below 0: nothing that is small could fail.
+    # Four standard errors extend below 0, so no small error could disagree.
     return replace(row, agrees=None, because=f"cannot be told: the deviation over repeats, {sd:g}, is above the mean")
 
 
@@ -96,7 +96,7 @@ def _panel(axes: Any, rho: float, true: np.ndarray, predicted: np.ndarray) -> An
 
 
 def _edges(low: float, high: float, scale: float) -> np.ndarray:
-    """Return edges of cells that look alike on the axes, from a little below to a little above."""
+    """Return edges of cells of equal size on the axes, from a little below to a little above the range."""
     ends = np.arcsinh(low / scale) - 0.05, np.arcsinh(high / scale) + 0.05
     return scale * np.sinh(np.linspace(*ends, 61))
 

@@ -81,19 +81,19 @@ def verdict(
 
 
 def tolerance(paper: float) -> float:
-    """Return how far off a number may be: what is small must be nearer."""
+    """Return the tolerance of a number, which is smaller for small numbers."""
     return min(TOLERANCE, abs(paper) / 3)
 
 
 def numbers(indices: Sensitivity, u: Subspace) -> tuple[float, ...]:
-    """Return Sa, Sb, S of a subspace, 0 where there is no component, and T, R of a variable."""
+    """Return Sa, Sb, S of a subspace, 0 if there is no component, and T, R of a variable."""
     c = indices.subspaces.index(u) if u in indices.subspaces else None
     own = (0.0, 0.0, 0.0) if c is None else (indices.Sa[c], indices.Sb[c], indices.S[c])
     return (*own, indices.ST[u[0]], indices.R[u[0]]) if len(u) == 1 else own
 
 
 def verdicts(name: str, ours: tuple[float, ...], shallow: tuple[float, ...]) -> list[Row]:
-    """Return the verdicts on what the paper prints of a subspace."""
+    """Return the verdicts on the numbers of the paper for a subspace."""
     rows = []
     for k, paper in enumerate(PAPER.get(name, ())[:2]):
         known = PROTOTYPE[name][k] if name in PROTOTYPE else None

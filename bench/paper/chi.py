@@ -86,7 +86,7 @@ def run(options: Options) -> Result:
             rows += printed
             result.rows.extend(verdicts)
             panel(each, n, statistics, law)
-        axes[0, 0].legend(loc="upper right")  # there is room beside the peak, and none in the other panels
+        axes[0, 0].legend(loc="upper right")  # the other panels have no space
     print(f"chi: power law {ALPHA:g}, k = {K}, {n_runs:,} runs; spec: one run of its prototype, 20,000 draws")
     print(machine())
     print(table(HEADER, rows))

@@ -28,7 +28,7 @@ def indices(rho: float) -> np.ndarray:
 
 
 def _panel(axes: Any, values: np.ndarray, correlative: np.ndarray) -> None:
-    """Draw one index; what it differs by from rho = 0, coloured by the sign of the correlative part."""
+    """Draw one index; its difference from rho = 0 is coloured by the sign of the correlative part."""
     start = values[len(values) // 2]
     axes.plot(RHOS, values, color="black")
     axes.axhline(start, color="0.4", linewidth=0.8, linestyle=":")
@@ -66,7 +66,7 @@ def corr(options: Options) -> Result:
 
 
 def corrpd(options: Options) -> Result:
-    """Draw closed forms of all diagnostics as lines, what the package computes as points."""
+    """Draw closed forms of all diagnostics as lines, and results of the package as points."""
     found = [computed(rho) for rho in POINTS]
     path, rows, result = options.out / "corrpd.png", [], []
     with drawing(path, (1, 3), (10.2, 3.8)) as (figure, axes):

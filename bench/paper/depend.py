@@ -1,4 +1,4 @@
-"""Figure depend: what x1 does by HDMR, by both partial dependences, and by partial dependence of GBRs."""
+"""Figure depend: the effect of x1 by HDMR, by both partial dependences, and by partial dependence of GBRs."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ FIGURES, STORE, PAGE = "figures", "results", "index.html"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of an item: its result and what it printed, or its error."""
+    """The outcome of an item: its result and its output, or its error."""
 
     name: str
     title: str
@@ -44,7 +44,7 @@ class Outcome:
 
 
 def run_all(options: Options, names: Iterable[str] | None = None) -> list[Outcome]:
-    """Make every item that is not there yet, and the page; show the progress.
+    """Compute all missing items, and write the page; show the progress.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def run_all(options: Options, names: Iterable[str] | None = None) -> list[Outcom
                 if outcome.result is not None:
                     store(outcome, made_by, options.out)
             outcomes.append(outcome)
-            # After each: a run that is interrupted leaves a page of what there is.
+            # After each item, so that an interrupted run leaves a page of the finished ones.
             write_files({options.out / PAGE: page(outcomes, options, len(chosen)).encode()})
     return outcomes
 
@@ -102,7 +102,7 @@ def title_of(name: str) -> str:
 
 
 def code_and_options(options: Options) -> dict[str, Any]:
-    """Return what a result depends on: options, versions, and a digest of the code."""
+    """Return everything that a result depends on: options, versions, and a digest of the code."""
     digest = hashlib.sha256()
     for root in (Path(bench.__file__).parent, Path(fasthdmr.__file__).parent):
         for path in sorted(root.rglob("*")):
@@ -114,7 +114,7 @@ def code_and_options(options: Options) -> dict[str, Any]:
 
 
 def store(outcome: Outcome, made_by: dict[str, Any], out: Path) -> None:
-    """Write a finished item down."""
+    """Store a finished item."""
     assert outcome.result is not None
     content = {"made_by": made_by, "seconds": outcome.seconds, "printed": outcome.printed}
     content["result"] = outcome.result.to_json(out)
@@ -122,7 +122,7 @@ def store(outcome: Outcome, made_by: dict[str, Any], out: Path) -> None:
 
 
 def stored(name: str, made_by: dict[str, Any], out: Path) -> Outcome | None:
-    """Return an item that is there with all its figures, made by the same code with the same options."""
+    """Return a stored item with all its figures, if the same code made it with the same options."""
     path = out / STORE / f"{name}.json"
     if not path.is_file():
         return None

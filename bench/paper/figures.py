@@ -1,4 +1,4 @@
-"""The style of the figures, and where they go."""
+"""The style of the figures, and their files."""
 
 from __future__ import annotations
 

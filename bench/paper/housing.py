@@ -31,7 +31,7 @@ class Housing:
 
 @lru_cache(maxsize=1)
 def decomposed(n_trees: int) -> Housing:
-    """Return the data and models with so many trees each."""
+    """Return the data, and models with the given number of trees each."""
     X, y, names = california()
     models = boosted(X, y, n_trees=n_trees)
     return Housing(X, y, names, models, hdmr_of(models, X, y))
@@ -44,6 +44,6 @@ def hdmr_of(models: list[Any], X: np.ndarray, y: np.ndarray) -> TreeHDMR:
 
 
 def size(options: Options) -> tuple[int, list[str]]:
-    """Return how many trees, and in words what is cut."""
+    """Return the number of trees, and a text about reductions."""
     n_trees = QUICK_TREES if options.quick else N_TREES
     return n_trees, fewer(trees=(n_trees, N_TREES))

@@ -14,10 +14,10 @@ from bench.report import machine, table
 from fasthdmr.inspection import partial_dependence
 
 CURVE_POINTS, MAP_POINTS = 200, 80
-TAILS = (0.005, 0.995)  # a few blocks are so far out that all else would be on the left
-# Our measures of the paper's words.
+TAILS = (0.005, 0.995)  # without a few extreme blocks, which would compress all others
+# Our criteria for the paper's statements.
 SIMILAR, BRUTE = 0.95, 1e-9
-OFFSET = 0.05  # of partial dependence: less cannot be seen
+OFFSET = 0.05  # of partial dependence; smaller offsets are not visible
 NEAREST = 0.08  # standard deviations: no block within it, no colour
 EDGE = 0.01  # share of the rows that are "northern-most"
 LATITUDE, LONGITUDE = 6, 7
@@ -97,17 +97,17 @@ def _of_place(feature: str, shift: float) -> list[Row]:
 
 
 def medinc(options: Options) -> Result:
-    """Draw what income does."""
+    """Draw the effect of income."""
     return curve(options, "medinc", 0)
 
 
 def lat(options: Options) -> Result:
-    """Draw what latitude does."""
+    """Draw the effect of latitude."""
     return curve(options, "lat", LATITUDE)
 
 
 def long(options: Options) -> Result:
-    """Draw what longitude does."""
+    """Draw the effect of longitude."""
     return curve(options, "long", LONGITUDE)
 
 
@@ -122,7 +122,7 @@ def _grid(data: housing.Housing) -> tuple[list[np.ndarray], np.ndarray, np.ndarr
 
 
 def _limit(*values: np.ndarray) -> float:
-    """Return where colours end: a few cells are beyond."""
+    """Return the limits of the colour scale, which a few cells exceed."""
     return float(np.quantile(np.abs(np.concatenate(values)), 0.99))
 
 

@@ -16,7 +16,7 @@ from bench.report import machine, table
 DEGREE = 4
 GRID = np.linspace(-np.pi, np.pi, 301)
 TICKS = {-np.pi: "−π", -np.pi / 2: "−π/2", 0.0: "0", np.pi / 2: "π/2", np.pi: "π"}
-# Our measures of the paper's words: "closely", "poorly in comparison", "qualitatively reproduced".
+# Our criteria for the paper's statements: "closely", "poorly in comparison", "qualitatively reproduced".
 CLOSE, POOR, ALIKE = 0.2, 2.0, 0.9
 PAPER_S13 = 0.20  # table scsa_ishi, I_3
 NAMES = {"gbr": "GBR", "rf": "RF"}
@@ -66,7 +66,7 @@ def ishigami12(options: Options, kind: str = "gbr") -> Result:
 
 
 def _main_verdicts(kind: str, found: np.ndarray) -> list[Row]:
-    """Return the verdicts on the paper's words."""
+    """Return the verdicts on the paper's statements."""
     if kind == "gbr":
         words = "“closely approximate the true HDMR”: relative L2 error of"
         return [

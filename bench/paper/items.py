@@ -1,4 +1,4 @@
-"""The items of the paper: what each shows, and what makes it."""
+"""The items of the paper: their titles and the functions that make them."""
 
 from __future__ import annotations
 

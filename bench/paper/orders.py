@@ -1,4 +1,4 @@
-"""Figures probrho, total_si, polyn, polyn2, linearprob: how the variance is spread over orders, in closed form."""
+"""Figures probrho, total_si, polyn, polyn2, linearprob: the variance by order, in closed form."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fasthdmr.analytic import Product, SymmetricPolynomial
 N = 100
 RHOS = (0.25, 0.5, 1.0, 2.0, 4.0)
 FRACTION = 0.9
-RELATIVE = 1e-9  # of what has a formula
+RELATIVE = 1e-9  # relative tolerance of closed forms
 # The least T with S(100, T) >= .9, of the specification.
 LEAST = {0.25: 9, 0.5: 25, 1.0: 56, 2.0: 85, 4.0: 97}
 # The paper does not state the means in its figures of q; elsewhere it uses n = 100.
@@ -67,7 +67,7 @@ def probrho(options: Options) -> Result:
 
 
 def _formula(what: str, ours: float, paper: float) -> Row:
-    """Return the verdict on what the paper has a formula for."""
+    """Return the verdict on a formula of the paper."""
     return near(what, ours, paper, RELATIVE * abs(paper), of="the paper's formula")
 
 
@@ -80,7 +80,7 @@ def papers_total(n: int, rho: float) -> float:
 
 
 def total(n: int, rho: float) -> float:
-    """Return T_i: all variables are alike, so that the mean order is n T_i."""
+    """Return T_i, which is the mean order over n, because all variables are exchangeable."""
     return product(n, rho).order_moments()[0] / n
 
 
@@ -149,7 +149,7 @@ def papers_explained(n: int, T: int) -> float:
 
 
 def _scale_of_orders() -> Any:
-    """Return colours of orders: most of what there is to see happens at small ones."""
+    """Return the colours of orders, with more colours for small orders."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import ListedColormap, LogNorm
 

@@ -1,4 +1,4 @@
-"""The page of all items: what the paper has beside ours, a verdict on each, and the pictures."""
+"""The page of all items: numbers of the paper and ours, verdicts, and figures."""
 
 from __future__ import annotations
 

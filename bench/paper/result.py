@@ -1,4 +1,4 @@
-"""What an item of the paper hands back: its numbers beside ours, a verdict on each, and its figures."""
+"""The result of an item of the paper: its numbers and ours, a verdict on each, and its figures."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Row:
     what : str
     ours, paper : float or None
     rule : str
-        What "agrees" takes, in words.
+        The criterion of agreement, in words.
     agrees : bool or None
-        None: there is nothing to hold ours against.
+        None: there is nothing to compare with.
     because : str
         The reason for a difference, if known; with `agrees` None, why they cannot be compared.
     """
@@ -60,16 +60,16 @@ def claim(what: str, holds: bool, rule: str, *, ours: float | None = None, becau
 
 @dataclass(frozen=True)
 class Result:
-    """What came of an item.
+    """The result of an item.
 
     Attributes
     ----------
     rows : list of Row
     figures : list of Path
     cuts : list of str
-        What is smaller than in the paper, so that numbers may be off.
+        Sizes that are smaller than in the paper, so that numbers may differ.
     repeats : list of str
-        What is repeated less often than in the paper: tolerances are wider for it, numbers are not off.
+        Repetitions that are fewer than in the paper, which makes tolerances wider.
     notes : list of str
         Remarks for readers of the numbers or figures.
     """
@@ -89,12 +89,12 @@ class Result:
         return f"{DIFFERS}: " + (row.because or ("this run is cut down" if self.cuts else "not explained"))
 
     def to_json(self, directory: Path) -> dict[str, Any]:
-        """Return it as what JSON can hold, figures by their names in the directory."""
+        """Return it in types of JSON, with figures as names of files in the directory."""
         return asdict(self) | {"figures": [path.relative_to(directory).as_posix() for path in self.figures]}
 
     @classmethod
     def from_json(cls, stored: dict[str, Any], directory: Path) -> Result:
-        """Return what `to_json` has stored."""
+        """Return the result stored by `to_json`."""
         rows = [Row(**row) for row in stored["rows"]]
         figures = [directory / name for name in stored["figures"]]
         return cls(**(stored | {"rows": rows, "figures": figures}))

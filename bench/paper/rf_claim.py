@@ -1,4 +1,4 @@
-"""The RF claim: forests leak more than boosting, whatever the number of trees, the sample and the depth."""
+"""The RF claim: main effects of forests have larger errors than those of boosting, for all settings."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def answer(found: dict[str, np.ndarray]) -> str:
 
 
 def verdicts(found: dict[str, np.ndarray]) -> list[Row]:
-    """Return the verdicts on the paper's words."""
+    """Return the verdicts on the paper's statements."""
     compared = np.isfinite(found["gbr"])
     share = (found["rf"] > found["gbr"])[compared].mean()
     rows = [
@@ -96,7 +96,7 @@ def run(options: Options) -> Result:
     rows = []
     for s, setting in enumerate(settings):
         for kind, means in found.items():
-            # Boosting without a limit of depth interpolates the rows with its first trees: nothing to learn.
+            # Boosting of unlimited depth interpolates the rows with its first trees, so it is not run.
             if kind == "gbr" and None in setting.depths:
                 continue
             repeats = np.stack([errors(kind, setting, seed) for seed in range(options.realisations)])

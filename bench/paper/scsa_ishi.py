@@ -54,7 +54,7 @@ def members_of(kind: str, seed: int) -> tuple[np.ndarray, np.ndarray, list[Any]]
 
 
 def realisation(kind: str, seed: int) -> np.ndarray:
-    """Return the indices of one sample: (ensemble I_i, subspace, index); 0 where there are no trees."""
+    """Return the indices of one sample: (ensemble I_i, subspace, index); 0 if there are no trees."""
     X, y, members = members_of(kind, seed)
     found = np.zeros((3, len(SUBSPACES), len(INDICES)))
     for i in range(3):

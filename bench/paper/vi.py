@@ -52,7 +52,7 @@ def of_boosting(rho: float, n_trees: int, repeats: int) -> dict[str, np.ndarray]
 
 
 def exact_rows() -> tuple[list[list[str]], list[Row]]:
-    """Return the lines of the diagnostics of the function itself, how far they are off the closed forms, verdicts."""
+    """Return the lines of the diagnostics of the function itself, their errors, and the verdicts."""
     found = {rho: computed(rho) for rho in RHOS}
     rows, verdicts = [], []
     for name, form in CLOSED.items():

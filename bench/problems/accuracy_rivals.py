@@ -23,7 +23,7 @@ Trainer = Callable[[np.ndarray, np.ndarray, int, int], Any]
 
 
 def yardstick(model: Any, X: np.ndarray) -> Contender:
-    """Return the exact HDMR of the model under the known density: what no package can see."""
+    """Return the exact HDMR of the model under the density of the inputs, which packages do not have."""
 
     def summary(components: Any) -> Arrays:
         return {**labelled(components), "output": model.predict(X)}

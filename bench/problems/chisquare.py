@@ -18,7 +18,7 @@ K, N = 2500, 5000
 GOAL = 15.0
 # Four loads (random number, row of the table, category, count) at two a cycle, 3 GHz.
 DRAW = 2 / 3e9  # seconds
-# Contenders that would take minutes do one of so many runs, in chunks of the same size; their time is multiplied.
+# Slow contenders do a fraction of the runs, one of this many, in chunks of the same size; times are multiplied.
 SHARES = {
     "NumPy multinomial": 10,
     "NumPy multinomial, 2 threads": 10,

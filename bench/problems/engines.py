@@ -49,7 +49,7 @@ tree.predict sum results of scikit-learn's compiled code, and are in the tables 
 
 
 def fills(model: Any, n_rows: int, *, stage: str) -> list[Contender]:
-    """Return the limits on paper: new arrays of the shapes of B, written once, column-major."""
+    """Return the theoretical limits: new arrays of the shapes of B, written once, column-major."""
     (forest,) = ours.load([model])
     widths = {"tree": len(forest.groups), "node": len(forest.node_groups)}
 
@@ -66,12 +66,12 @@ def _fill(shape: tuple[int, int], _: Any) -> None:
 
 
 def limit(block: Block, by: str) -> float:
-    """Return the least time to fill B: a limit, where the system may take long to find pages."""
+    """Return the least time to fill B. It is a limit, since the system may take longer to find pages."""
     return next(min(m.seconds) for m in block if m.contender.name.startswith("fill") and m.contender.name.endswith(by))
 
 
 def block_table(block: Block, truth: Arrays) -> str:
-    """Return the table of one block, every row beside the limit of its sorting."""
+    """Return the table of one block, with the limit of each row's assignment."""
     limits = {by: limit(block, by) for by in SORTINGS}
     return timing_table(block, lambda m: limits["node" if "node" in m.contender.name else "tree"], truth)
 
@@ -105,7 +105,7 @@ def many_rows(model: Any, X: np.ndarray, *, stage: str) -> list[Contender]:
 
 
 def fastest(block: Block) -> tuple[str, float]:
-    """Return which published engine was the fastest, and its time."""
+    """Return the fastest published engine, and its time."""
     times = {name: seconds(block, name) for name in (*ENGINES, SKLEARN)}
     times = {name: time for name, time in times.items() if not np.isnan(time)}
     return min(times.items(), key=lambda item: item[1], default=("none", float("nan")))

@@ -118,7 +118,7 @@ def _decompositions(models: dict[str, Any], X: np.ndarray, repeats: int) -> Iter
 
 
 def run(*, quick: bool, repeats: int) -> list[Goal]:
-    """Train or load a model of every library that is there, measure, print."""
+    """Train or load a model of every installed library, measure, print."""
     X, y, _ = california()
     n_trees = 200 if quick else 5000
     print(f"loaders: California housing, N = {len(X)}, {n_trees} trees of depth 3")

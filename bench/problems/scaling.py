@@ -40,13 +40,13 @@ class Curve:
 
 @dataclass
 class Points:
-    """A curve as it was found."""
+    """A measured curve."""
 
     curve: Curve
     found: list[Measurement] = field(default_factory=list)
 
     def seconds(self) -> np.ndarray:
-        """Return the least times: what the system adds now and then is no growth of ours."""
+        """Return the least times, which include the fewest interruptions by the system."""
         return np.array([min(m.seconds) for m in self.found])
 
     def peaks(self) -> np.ndarray:
@@ -82,7 +82,7 @@ def in_blocks(n_rows: int, trees: Any) -> Contender:
 
 
 def on_rows(trees: Any, n_rows: int, run: Callable[[Any, np.ndarray], Any]) -> Contender:
-    """Return `run` of a forest and rows that are there."""
+    """Return a function that calls `run` with a forest and rows in memory."""
     return contender(lambda: (trees.forest(), rows(n_rows, trees.n_features)), lambda prepared: run(*prepared))
 
 
@@ -152,7 +152,7 @@ def with_depth(quick: bool) -> list[Curve]:
 
 
 def with_variables(quick: bool) -> list[Curve]:
-    """Return what grows with n: 2,000 trees, so fewer to a variable where there are more of them."""
+    """Return what grows with n: 2,000 trees, so there are fewer per variable as n grows."""
     n_rows = 2000 if quick else 20_000
     sizes = (5, 10, 20, 50, 100, 200)
     stumps, make = ({n: random_trees(2000, depth, n) for n in sizes} for depth in (1, 2))
@@ -164,7 +164,7 @@ def with_variables(quick: bool) -> list[Curve]:
 
 
 def with_columns(quick: bool) -> list[Curve]:
-    """Return what grows with b: one tree a column."""
+    """Return what grows with b: one tree per column."""
     n_rows, n_features = (2000, 20) if quick else (20_000, 45)
     sizes = (25, 50, 100, 200) if quick else (50, 100, 200, 400, 800)
     make = {b: columns(b, n_features) for b in sizes}
@@ -203,7 +203,7 @@ def lines(points: Points) -> tuple[list[list[str]], list[Goal]]:
 
 
 def reasons(curves: Iterable[Curve]) -> list[str]:
-    """Return why curves should grow as expected, a line a reason."""
+    """Return why curves should grow as expected, one line per reason."""
     of: dict[tuple[str, float, str], list[str]] = {}
     for curve in curves:
         of.setdefault((curve.against, curve.expected, curve.why), []).append(curve.what)

@@ -1,4 +1,4 @@
-"""Gradient boosting of depth 3, order 2, California housing and 100 variables: what orthogonal components cost."""
+"""Gradient boosting of depth 3, order 2, California housing and 100 variables: the time of orthogonal components."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def many_variables(n_rows: int) -> list[Contender]:
 
 
 def operations(subspaces: Iterable[Subspace], n_rows: int, degree: int = 3) -> float:
-    """Return the floating point operations that a fit in spans needs, on paper.
+    """Return the theoretical number of floating point operations of a fit in spans.
 
     A row touches (d+1)^k columns of the span of a subspace of order k, and the constant. All their products with each
     other (a triangle: terms of higher order are projected on all spans jointly) and those with the output take a
@@ -101,7 +101,7 @@ def by_name(measurements: list[Measurement], name: str) -> float:
 
 
 def work(model: Any, X: np.ndarray, seconds: float) -> str:
-    """Return how many operations a fit takes, and what share of the machine's arithmetic is reached."""
+    """Return the number of operations of a fit, and the share of the machine's peak rate."""
     count = operations(ours.explain(model, X, order=2).subspaces_, len(X))
     _, rate = rates()
     share = count / seconds / rate

@@ -1,4 +1,4 @@
-"""Whether components can be believed: fits on two halves of real rows, and known components of noisy samples."""
+"""Reliability of components: fits on two halves of real rows, and known components of noisy samples."""
 
 from __future__ import annotations
 

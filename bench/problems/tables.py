@@ -1,4 +1,4 @@
-"""One group of trees: its lookup tables against a walk through every tree, and what the cost model chose."""
+"""One group of trees: its lookup tables against a walk through every tree, and the choice of the cost model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ would be slower, with more they are faster. In lines with 'walk', both columns a
 
 
 def _seconds(runs: list[Callable[[], Any]], repeats: int) -> list[float]:
-    """Return the median times of several functions that take turns."""
+    """Return the median times of several functions, which run in turn."""
     times: list[list[float]] = [[] for _ in runs]
     for _ in range(repeats + 1):
         for of_run, run in zip(times, runs, strict=True):

@@ -103,7 +103,7 @@ def growth(models: list[Any], X: np.ndarray) -> str:
 
 
 def result_table(measurements: list[Measurement], shape: tuple[int, int]) -> str:
-    """Return the table: every row set against ours of its stage, the limit on paper and the reference."""
+    """Return the table: every row compared with ours of its stage, the theoretical limit and the reference."""
     n_rows, n_columns = shape
     written, operations = rates()
     limits = {"features": 8 * n_rows * n_columns / written, "fit": 2 * n_rows * n_columns**2 / operations}

@@ -49,7 +49,7 @@ def over(left: np.ndarray, R: np.ndarray) -> np.ndarray:
 
 
 def exact_triangle(design: np.ndarray) -> np.ndarray:
-    """Return R in higher precision: a first one in double, and that of what it leaves, by products of it."""
+    """Return R in higher precision: one in double precision, then one of the columns times its inverse."""
     first = np.linalg.qr(design, mode="r")
     first = (first * np.where(np.diag(first) < 0, -1.0, 1.0)[:, None]).astype(np.longdouble)
     products = np.zeros_like(first)
