@@ -33,7 +33,7 @@ class Projection(Protocol):
         """The effective number of rows."""
         ...
 
-    def unused(
+    def leave_one_out(
         self, rows: Any, dictionary: Any, output: int, black_box: Floats, left: Floats, work: float = ...
     ) -> Floats:
         """Return the leave-one-out residuals.

@@ -145,8 +145,18 @@ class Basis:
         """The C++ object for the spans, which is not pickled but constructed again."""
         return _core.Spans([Axis(*axis) for axis in self.axes], self.subspaces, self.axes_of)
 
+    @cached_property
+    def number(self) -> dict[Subspace, int]:
+        """The index of the span of each subspace."""
+        return {u: s for s, u in enumerate(self.subspaces)}
+
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "core"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("core", "number")}
+
+    def inside(self, subspace: Subspace, order: int) -> list[int]:
+        """Return the indices of the spans of subsets of a subspace up to an order."""
+        subsets = (v for t in range(1, min(order, len(subspace)) + 1) for v in combinations(subspace, t))
+        return sorted(self.number[v] for v in subsets if v in self.number)
 
     @property
     def sizes(self) -> list[int]:

@@ -181,7 +181,7 @@ def solve_trees(
     list of Solution
     """
     ridge, smooth = regression.ridge, regression.smooth
-    span_of = {u: s for s, u in enumerate(basis.subspaces)}
+    span_of = basis.number
     terms = [output.columns.subspaces for output in outputs]
     crossing = [output.scaled() for output in outputs]
     orders, coarse_orders = projection_orders(basis, terms)

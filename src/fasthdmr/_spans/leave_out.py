@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from scipy.sparse import csc_array
 
 from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._spans.basis import Basis, axis_columns, tensor_columns
-from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
 
 EXACT_ROWS = 2000
@@ -85,7 +83,7 @@ class LocalProjection:
     ridge: float
     n_effective: float
 
-    def unused(
+    def leave_one_out(
         self, rows: Rows, dictionary: Any, output: int, black_box: Floats, left: Floats, work: float = WORK
     ) -> Floats:
         """Return the leave-one-out residuals (see `Projection`)."""
@@ -94,12 +92,11 @@ class LocalProjection:
         shape = (1 + len(term_of), len(columns.subspaces))
         weights = csc_array((black_box[1 : 1 + len(term_of)], (1 + np.arange(len(term_of)), term_of)), shape=shape)
         terms = dictionary.given.evaluate(rows.X, output, weights, 1)
-        numbers_of = [{u: s for s, u in enumerate(basis.subspaces)} for basis in self.bases]
         systems: dict[tuple[int, tuple[int, ...]], list[int]] = {}
         for t, u in enumerate(columns.subspaces):
             b, order = self.of_term[t]
             if order and len(self.coefficients[t]):
-                systems.setdefault((b, _spans_inside(numbers_of[b], u, order)), []).append(t)
+                systems.setdefault((b, tuple(self.bases[b].inside(u, order))), []).append(t)
         spans = [SpanColumns(basis, rows.X) for basis in self.bases]
         share, missed = rows.share, {}
         for (b, numbers), members in systems.items():
@@ -143,7 +140,7 @@ class JointProjection:
     freedom: float
     n_effective: float
 
-    def unused(
+    def leave_one_out(
         self, rows: Rows, dictionary: Any, output: int, black_box: Floats, left: Floats, work: float = WORK
     ) -> Floats:
         """Return the leave-one-out residuals (see `Projection`).
@@ -211,12 +208,6 @@ def leverages(columns: Floats, share: Floats, ridge: Floats) -> Floats:
     return result
 
 
-def _spans_inside(number: dict[Subspace, int], u: Subspace, order: int) -> tuple[int, ...]:
-    """Return the indices of the spans of subsets of u up to an order."""
-    subsets = (v for t in range(1, min(order, len(u)) + 1) for v in combinations(u, t))
-    return tuple(sorted(number[v] for v in subsets if v in number))
-
-
 def r_squared(
     dictionary: Any,
     solutions: Sequence[Solution],
@@ -254,7 +245,7 @@ def r_squared(
         rows = Rows(X, weights, solution.projection.n_effective)
         black_box = solution.black_box.toarray()[:, 0] / solution.scale
         missed = left[:, k] / solution.scale
-        unused = solution.projection.unused(rows, dictionary, k, black_box, missed, work)
+        unused = solution.projection.leave_one_out(rows, dictionary, k, black_box, missed, work)
         values = f[:, k] / solution.scale
         variance = rows.share @ (values - rows.share @ values) ** 2
         result[:, k] = 1 - np.array([rows.share @ missed**2, rows.share @ unused**2]) / variance

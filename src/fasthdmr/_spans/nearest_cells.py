@@ -111,7 +111,7 @@ class Support:
 
     def _pair(self, pair: Subspace, weights: csc_array, n_given: int) -> Any:
         """Return the component of a pair without its constant, as a function of values of both variables."""
-        number = {u: s for s, u in enumerate(self.basis.subspaces)}
+        number = self.basis.number
         inside = [v for v in ((pair[0],), (pair[1],), pair) if v in number]
         spans = [number[v] for v in inside]
         axes: list[Axis] = []

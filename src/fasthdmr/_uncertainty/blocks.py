@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from fasthdmr._spans.basis import Basis, axis_columns, tensor_columns
-from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
 
 MANY_BLOCKS, FEW_BLOCKS = 50, 25
@@ -116,7 +114,7 @@ class Curve:
         return deviation
 
 
-class SpanColumns:
+class BlockColumns:
     """The columns of spans at the rows of blocks.
 
     Parameters
@@ -130,7 +128,6 @@ class SpanColumns:
     def __init__(self, basis: Basis, rows: Floats, blocks: Blocks) -> None:
         self.basis, self.rows, self.blocks = basis, rows, blocks
         self.mass, self.n_blocks, self.share, self.moves = blocks.mass, blocks.n_blocks, blocks.share, blocks.moves
-        self.number = {u: s for s, u in enumerate(basis.subspaces)}
         self.sizes = basis.sizes
         self.first = np.concatenate([[0], np.cumsum(self.sizes)])
         self._axes = [axis_columns(axis, rows[:, axis[0]]) for axis in basis.axes]
@@ -150,11 +147,6 @@ class SpanColumns:
         weighted = (self.mass[:, None] * values).reshape(self.n_blocks, -1, values.shape[1])
         products: Floats = columns.reshape(self.n_blocks, -1, columns.shape[1]).transpose(0, 2, 1) @ weighted
         return products
-
-    def inside(self, subspace: Subspace, order: int) -> list[int]:
-        """Return the indices of the spans of subsets of a subspace up to an order."""
-        subsets = (v for t in range(1, min(order, len(subspace)) + 1) for v in combinations(subspace, t))
-        return sorted(self.number[v] for v in subsets if v in self.number)
 
     def columns_of(self, spans: Sequence[int]) -> NDArray[np.int64]:
         """Return the indices of the columns of the given spans."""

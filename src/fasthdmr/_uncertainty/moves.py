@@ -21,7 +21,7 @@ from fasthdmr._spans.basis import coarse_basis
 from fasthdmr._spans.fit import Regression, SpanDictionary, TreeSpans, kept_terms, projection_orders
 from fasthdmr._spans.joint_fit import EXACT, joint_system, random_signs
 from fasthdmr._support.typing import Floats
-from fasthdmr._uncertainty.blocks import SpanColumns
+from fasthdmr._uncertainty.blocks import BlockColumns
 
 _ROOM = 10_000_000  # the size of a batch of terms, in numbers: 80 MB
 _MAX_LEVERAGE = 0.95  # a leverage of 1 would make the corrected residual infinite
@@ -39,14 +39,14 @@ class Term:
 
 @singledispatch
 def moves_of_projections(
-    dictionary: SpanDictionary, columns: SpanColumns, residual: Floats, solutions: Sequence[Solution]
+    dictionary: SpanDictionary, columns: BlockColumns, residual: Floats, solutions: Sequence[Solution]
 ) -> tuple[Floats, _core.SpanGram]:
     """Return the derivatives of the coefficients of projections: of terms for trees, of values for other black boxes.
 
     Parameters
     ----------
     dictionary : SpanDictionary
-    columns : SpanColumns
+    columns : BlockColumns
     residual : ndarray of shape (B L, K)
         The black box minus its components.
     solutions : sequence of Solution
@@ -62,17 +62,17 @@ def moves_of_projections(
 
 @moves_of_projections.register
 def _(
-    dictionary: TreeSpans, columns: SpanColumns, residual: Floats, solutions: Sequence[Solution]
+    dictionary: TreeSpans, columns: BlockColumns, residual: Floats, solutions: Sequence[Solution]
 ) -> tuple[Floats, _core.SpanGram]:
     return moves_of_terms(columns, dictionary.given, dictionary.outputs(solutions), dictionary.regression)
 
 
-def moves_of_values(columns: SpanColumns, residual: Floats, regression: Regression) -> tuple[Floats, _core.SpanGram]:
+def moves_of_values(columns: BlockColumns, residual: Floats, regression: Regression) -> tuple[Floats, _core.SpanGram]:
     """Return the derivatives of a joint projection: for each block, the regression of the residual in that block.
 
     Parameters
     ----------
-    columns : SpanColumns
+    columns : BlockColumns
     residual : ndarray of shape (B L, K)
     regression : Regression
 
@@ -91,7 +91,7 @@ def moves_of_values(columns: SpanColumns, residual: Floats, regression: Regressi
     return moves.reshape(len(moves), residual.shape[1], columns.n_blocks), gram
 
 
-def leverages(columns: SpanColumns, regression: Regression) -> Floats:
+def leverages(columns: BlockColumns, regression: Regression) -> Floats:
     """Return the leverage of each row in a joint fit, (B L,), the diagonal of the hat matrix.
 
     For many rows it is estimated by Hutchinson's method with random signs.
@@ -107,7 +107,7 @@ def leverages(columns: SpanColumns, regression: Regression) -> Floats:
     return share
 
 
-def _regress(columns: SpanColumns, values: Floats, regression: Regression) -> tuple[Floats, _core.SpanGram]:
+def _regress(columns: BlockColumns, values: Floats, regression: Regression) -> tuple[Floats, _core.SpanGram]:
     """Return the coefficients, (columns, q), of the ridge regression of values (B L, q) on all spans, and the Gram."""
     rows, mass, basis = columns.rows, columns.mass, columns.basis
     values = np.asfortranarray(values)
@@ -117,13 +117,13 @@ def _regress(columns: SpanColumns, values: Floats, regression: Regression) -> tu
 
 
 def moves_of_terms(
-    columns: SpanColumns, trees: TreeDictionary, outputs: Sequence[TreeOutput], regression: Regression
+    columns: BlockColumns, trees: TreeDictionary, outputs: Sequence[TreeOutput], regression: Regression
 ) -> tuple[Floats, _core.SpanGram]:
     """Return the sum over terms of the derivatives of their projections.
 
     Parameters
     ----------
-    columns : SpanColumns
+    columns : BlockColumns
     trees : TreeDictionary
     outputs : sequence of TreeOutput
         The outputs of these trees.
@@ -143,7 +143,7 @@ def moves_of_terms(
     total, gram = _Terms(columns, trees, outputs, orders, kept, regression.ridge).moves()
     if any(map(any, coarse_orders)):
         basis, refinement = coarse_basis(columns.basis)
-        coarse = SpanColumns(basis, columns.rows, columns.blocks)
+        coarse = BlockColumns(basis, columns.rows, columns.blocks)
         total += refinement @ _Terms(coarse, trees, outputs, coarse_orders, set(), regression.ridge).moves()[0]
     return total[1:].reshape(len(total) - 1, len(outputs), columns.n_blocks), gram
 
@@ -153,7 +153,7 @@ class _Terms:
 
     def __init__(
         self,
-        columns: SpanColumns,
+        columns: BlockColumns,
         trees: TreeDictionary,
         outputs: Sequence[TreeOutput],
         orders: list[list[int]],
@@ -191,7 +191,7 @@ class _Terms:
         for k, output in enumerate(self.outputs):
             for s, (u, order) in enumerate(zip(output.columns.subspaces, self.orders[k], strict=True)):
                 number += 1
-                spans = columns.inside(u, order)
+                spans = columns.basis.inside(u, order)
                 if number in self.kept or not spans:
                     continue
                 batch.append(Term(k, s, number, spans))

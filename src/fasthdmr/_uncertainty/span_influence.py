@@ -25,7 +25,7 @@ from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._spans.fit import SpanDictionary
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
-from fasthdmr._uncertainty.blocks import FEW_BLOCKS, MANY_BLOCKS, Blocks, Curve, SpanColumns
+from fasthdmr._uncertainty.blocks import FEW_BLOCKS, MANY_BLOCKS, BlockColumns, Blocks, Curve
 from fasthdmr._uncertainty.moves import moves_of_projections
 
 _MAX_MOVES = 10_000_000  # the most derivatives of coefficients, which take 80 MB
@@ -68,7 +68,7 @@ class SpanInfluence:
         wanted = MANY_BLOCKS if MANY_BLOCKS * K * sum(basis.sizes) <= _MAX_MOVES else FEW_BLOCKS
         self.blocks = Blocks(weights, wanted)
         self.mass, order = self.blocks.mass, self.blocks.order
-        self.columns = SpanColumns(basis, np.asfortranarray(rows[order]), self.blocks)
+        self.columns = BlockColumns(basis, np.asfortranarray(rows[order]), self.blocks)
         self._dictionary = dictionary
         self.components = self._evaluate(solutions)
         if values is None:
@@ -86,7 +86,7 @@ class SpanInfluence:
 
     def curve(self, subspace: Subspace) -> Curve:
         """Return the covariance of a component of one variable, for the columns of its span."""
-        span, own = self.columns.number[subspace], self.components[subspace]
+        span, own = self.columns.basis.number[subspace], self.components[subspace]
         _, mean = self.blocks.mean(own)
         both = np.concatenate([self._moves[subspace], -mean[:, None]], axis=1)
         return Curve(self.mass @ self.columns.raw(span), self.blocks.covariance(both))
@@ -117,7 +117,7 @@ class SpanInfluence:
     def _top_down(self, coefficient_moves: Floats, gram: _core.SpanGram) -> None:
         """Propagate the derivatives of the coefficients of every span, (columns, K, B), through the top-down pass."""
         columns = self.columns
-        below = {u: columns.inside(u, len(u) - 1) for u in columns.basis.subspaces}
+        below = {u: columns.basis.inside(u, len(u) - 1) for u in columns.basis.subspaces}
         products = self._products(below)
         self._moves: dict[Subspace, Floats] = {}
         self._with_f: dict[Subspace, Floats] = {}
@@ -125,7 +125,7 @@ class SpanInfluence:
         for u in reversed(columns.basis.subspaces):
             if u not in self.components:
                 continue
-            s, lower = columns.number[u], below[u]
+            s, lower = columns.basis.number[u], below[u]
             own = coefficient_moves[columns.first[s] : columns.first[s + 1]].copy()
             moves = [own]
             if lower:
@@ -155,10 +155,10 @@ class SpanInfluence:
     def _products(self, below: dict[Subspace, list[int]]) -> dict[tuple[int, Subspace], Floats]:
         """Return the inner products of every component with its own span and all lower spans, by block, (B, p, K)."""
         columns, products = self.columns, {}
-        above: dict[int, list[Subspace]] = {s: [] for s in columns.number.values()}
+        above: dict[int, list[Subspace]] = {s: [] for s in columns.basis.number.values()}
         for u, lower in below.items():
             if u in self.components:
-                for v in [*lower, columns.number[u]]:
+                for v in [*lower, columns.basis.number[u]]:
                     above[v].append(u)
         self._span_with_f = {}
         for v, subspaces in above.items():
