@@ -15,7 +15,7 @@ from tolerance import assert_close
 from fasthdmr import TreeHDMR, load_forest
 from fasthdmr.inspection import partial_dependence
 from fasthdmr.loaders.registry import read
-from fasthdmr.loaders.trees import add
+from fasthdmr.loaders.sums import add
 
 X, Y = make_friedman1(200, 5, random_state=0)
 LABELS = np.digitize(Y, np.quantile(Y, [0.3, 0.7]))

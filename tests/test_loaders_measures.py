@@ -13,7 +13,7 @@ from tolerance import assert_close
 
 from fasthdmr import TreeHDMR, _core, load_forest
 from fasthdmr.inspection import partial_dependence, tree_importance
-from fasthdmr.loaders.trees import compared_alike
+from fasthdmr.loaders.sums import compared_alike
 
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning", "ignore::fasthdmr.ConstantWarning")
 

@@ -15,7 +15,7 @@ from fasthdmr._forest.forest import Forest
 from fasthdmr._support.progress import progress
 from fasthdmr._support.validation import check_model_names
 from fasthdmr.loaders import load_forest
-from fasthdmr.loaders.trees import compared_alike
+from fasthdmr.loaders.sums import compared_alike
 
 
 def default_members(random_state: Any) -> list[Any]:

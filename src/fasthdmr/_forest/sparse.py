@@ -20,6 +20,17 @@ class TakesSparse(Protocol):
     def absent(self) -> float | None: ...
 
 
+def is_sparse(X: Any) -> bool:
+    """Return whether rows are a sparse matrix or array of SciPy.
+
+    Examples
+    --------
+    >>> is_sparse([[1.0]])
+    False
+    """
+    return bool(issparse(X))
+
+
 def as_dense(X: Any, forests: Sequence[TakesSparse]) -> Any:
     """Return sparse rows as an array, and all other rows as they are.
 

@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from fasthdmr.loaders.registry import read
-from fasthdmr.loaders.trees import Trees, add, side_by_side
+from fasthdmr.loaders.sums import add, side_by_side
+from fasthdmr.loaders.trees import Trees
 
 
 def read_frozen(model: Any) -> Trees:

@@ -1,8 +1,8 @@
-"""The result of every loader: the flat arrays of an ensemble, which are passed to C++."""
+"""The result of every loader: a sum of trees as flat arrays, which are passed to C++."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -294,8 +294,18 @@ class Trees:
             unit=self.unit,
         )
 
+    def set_of_nodes(self) -> NDArray[np.int64]:
+        """Return the number of the category set of each node.
+
+        Returns
+        -------
+        ndarray of shape (M,), int64
+            -1 at nodes that do not split by categories.
+        """
+        return np.full_like(self.left, -1) if self.category_set is None else self.category_set
+
     def _comparison(self) -> tuple[_core.Comparison | None, NDArray[np.int64] | None]:
-        """Return how values are compared, and the numbers of the sets there."""
+        """Return how values are compared, and the numbers of the category sets in that comparison."""
         if not self.float64:
             return None if self.replaced is None else (self.n_features, [], self.replaced, _NO_SETS, []), None
         replaced = np.tile(_NOTHING, (self.n_features, 1)) if self.replaced is None else self.replaced
@@ -305,13 +315,13 @@ class Trees:
             self.feature,
             self.threshold,
             replaced,
-            _numbers(self),
+            self.set_of_nodes(),
             np.zeros(1, dtype=np.int64) if self.set_offsets is None else self.set_offsets,
             np.empty((0, 2)) if self.set_intervals is None else self.set_intervals,
         )
 
     def _in_float64(self) -> Trees:
-        """Return the ensemble as one that compares in float64: columns of sets need the places of all cuts."""
+        """Return the same sum for comparisons in float64, which category sets need: they are numbered by thresholds."""
         assert self.set_intervals is not None
         ends = [_core.float32_intervals(of.copy())[:, k] for k, of in enumerate(self.set_intervals.T)]
         return replace(
@@ -322,23 +332,8 @@ class Trees:
         )
 
 
-def compared_alike(forests: Sequence[Forest]) -> list[Forest]:
-    """Return the forests with one comparison of values for all, as they are if they have.
-
-    Raises
-    ------
-    ValueError
-        If there is none, because some take values for missing ones that others do not.
-    """
-    cores = _core.compared_alike([forest.core for forest in forests])
-    return [
-        forest if core is forest.core else replace(forest, core=core)
-        for forest, core in zip(forests, cores, strict=True)
-    ]
-
-
 def numbered(count: int, prefix: str = "") -> tuple[str, ...]:
-    """Return the names of that many things without names.
+    """Return default names.
 
     Examples
     --------
@@ -365,113 +360,3 @@ def _sets_of(category_set: NDArray[np.int64], cuts: list[NDArray[np.float64]]) -
         "set_offsets": np.cumsum([0, *(len(of) // 2 for of in cuts)], dtype=np.int64),
         "set_intervals": np.column_stack([np.nextafter(low, np.inf), high]),
     }
-
-
-def _one_rule(members: Sequence[Trees]) -> Sequence[Trees]:
-    """Return members that compare values in one way."""
-    plain = not any(m.float64 or m.replaced is not None or m.category_set is not None for m in members)
-    if plain or len(members) == 1:
-        return members
-    alike = compared_alike([member.forest() for member in members])
-    return [replace(Trees.of(one), is_margin=member.is_margin) for one, member in zip(alike, members, strict=True)]
-
-
-def add(members: Sequence[Trees]) -> Trees:
-    """Return the one ensemble whose outputs are the sums of those of the members, which have as many each."""
-    members = _one_rule(members)
-    return replace(
-        _end_to_end(
-            members,
-            [m.value for m in members],
-            [m.tree_output for m in members],
-            np.sum([m.offset for m in members], axis=0),
-        ),
-        output_names=members[0].output_names,
-        is_classifier=members[0].is_classifier,
-    )
-
-
-def side_by_side(members: Sequence[Trees], output_names: tuple[str, ...]) -> Trees:
-    """Return the one ensemble whose outputs are those of the members, one after the other."""
-    members = _one_rule(members)
-    first = np.cumsum([0, *(m.offset.size for m in members)])
-    values = [m.value for m in members]
-    if any(value.shape[1] > 1 for value in values):  # a column for every output then, with zeros for all others
-        values = [_in_columns(m, int(start), int(first[-1])) for m, start in zip(members, first, strict=False)]
-    tree_output = [m.tree_output + start for m, start in zip(members, first, strict=False)]
-    return replace(
-        _end_to_end(members, values, tree_output, np.concatenate([m.offset for m in members])),
-        output_names=output_names if len(output_names) > 1 else None,
-        is_classifier=members[0].is_classifier,
-    )
-
-
-def _in_columns(member: Trees, start: int, count: int) -> NDArray[np.float64]:
-    """Return leaf values in columns of their own among those of all outputs."""
-    value = np.zeros((len(member.value), count))
-    if member.value.shape[1] > 1:
-        value[:, start : start + member.value.shape[1]] = member.value
-    else:
-        column = np.repeat(member.tree_output, np.diff(member.tree_offsets))
-        value[np.arange(len(value)), start + column] = member.value[:, 0]
-    return value
-
-
-def _end_to_end(
-    members: Sequence[Trees],
-    values: Sequence[NDArray[np.float64]],
-    tree_output: Sequence[NDArray[np.int64]],
-    offset: NDArray[np.float64],
-) -> Trees:
-    """Return all trees, with these leaf values, outputs and constants."""
-    first_nodes = np.cumsum([0, *(member.left.size for member in members)])
-    offsets = [m.tree_offsets[1:] + start for m, start in zip(members, first_nodes, strict=False)]
-    return Trees(
-        n_features=members[0].n_features,
-        tree_offsets=np.concatenate([[0], *offsets]).astype(np.int64, copy=False),
-        left=np.concatenate([m.left for m in members]),
-        right=np.concatenate([m.right for m in members]),
-        feature=np.concatenate([m.feature for m in members]),
-        threshold=np.concatenate([m.threshold for m in members]),
-        missing_left=np.concatenate([m.missing_left for m in members]),
-        value=np.concatenate(values),
-        tree_output=np.concatenate(tree_output),
-        offset=offset,
-        weight=np.concatenate([m.weight for m in members]),
-        impurity=_joined([m.impurity for m in members]),
-        allow_nan=all(m.allow_nan for m in members),
-        feature_names=next((m.feature_names for m in members if m.feature_names is not None), None),
-        float64=members[0].float64,
-        replaced=members[0].replaced,
-        category_set=None if members[0].category_set is None else np.concatenate([_numbers(m) for m in members]),
-        set_offsets=members[0].set_offsets,
-        set_intervals=members[0].set_intervals,
-        takes_codes=any(m.takes_codes for m in members),
-        levels=_same_levels([m for m in members if m.takes_codes]),
-        refuses_unseen=any(m.refuses_unseen for m in members),
-        absent=members[0].absent if len({str(m.absent) for m in members}) == 1 else None,
-        text_levels=_same_text_levels(members),
-        hashes_text=members[0].hashes_text,
-        unit=members[0].unit if len({m.unit for m in members}) == 1 else "",
-        is_margin=any(m.is_margin for m in members),
-    )
-
-
-def _same_levels(members: Sequence[Trees]) -> tuple[tuple[Any, ...], ...] | None:
-    """Return the levels of categories; where models differ, frames with such columns are refused."""
-    return members[0].levels if len({m.levels for m in members}) == 1 else None
-
-
-def _same_text_levels(members: Sequence[Trees]) -> TextLevels:
-    if len({(m.text_levels, m.hashes_text) for m in members}) > 1:
-        raise ValueError("They know different levels of text columns, as of subsets of the rows.")
-    return members[0].text_levels
-
-
-def _numbers(member: Trees) -> NDArray[np.int64]:
-    return np.full_like(member.left, -1) if member.category_set is None else member.category_set
-
-
-def _joined(parts: Sequence[Callable[[], NDArray[np.float64]] | None]) -> Callable[[], NDArray[np.float64]] | None:
-    known = [part for part in parts if part is not None]
-    return (lambda: np.concatenate([part() for part in known])) if len(known) == len(parts) else None
