@@ -125,6 +125,8 @@ def test_what_takes_no_sparse_rows():
     for refuses in (own.predict, load_forest(own).predict, TreeHDMR(own).fit):
         with pytest.raises(TypeError, match=words if refuses != own.predict else "Sparse data was passed"):
             refuses(rows)
+    with pytest.raises(ValueError, match="X must be numeric, but it is a sparse matrix of type complex128"):
+        load_forest(fitted("gradient boosting")[0]).predict(rows.astype(complex))
     with pytest.raises(TypeError, match="models that are not fitted get dense rows"):
         TreeHDMR(GradientBoostingRegressor()).fit(rows, Y)
     with pytest.raises(ValueError, match="Expected 2D array, got 1D sparse array"):

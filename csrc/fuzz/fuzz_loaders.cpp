@@ -26,8 +26,8 @@ void try_to_read(const Read& read) {
 }
 
 std::string damaged(Bytes& bytes) {
-    std::string (*const exports[])() = {&xgboost_json, &xgboost_ubjson, &catboost_json, &catboost_nested_json,
-                                        &catboost_one_hot_json, &lightgbm_text};
+    std::string (*const exports[])() = {&xgboost_json,         &xgboost_ubjson,        &catboost_json,
+                                        &catboost_nested_json, &catboost_one_hot_json, &lightgbm_text};
     std::string text = exports[bytes.below(6)]();
     for (index changes = bytes.below(6); changes > 0; --changes) {
         const auto at = std::size_t(bytes.below(index(text.size())));

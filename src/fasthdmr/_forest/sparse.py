@@ -39,17 +39,20 @@ def as_dense(X: Any, forests: Sequence[TakesSparse]) -> Any:
     TypeError
         If a model does not take sparse rows, or if models read absent entries in different ways.
     ValueError
-        If X has one dimension.
+        If X has one dimension, or does not hold real numbers.
     """
     if not is_sparse(X):
         return X
-    return _filled(X.tocsr(), absent_in(X, forests))
+    absent = absent_in(X, forests)
+    return _filled(X.tocsr(), absent)
 
 
 def absent_in(X: Any, forests: Sequence[TakesSparse]) -> float:
     """Return what an absent entry of sparse rows counts as; errors as of `as_dense`."""
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got {X.ndim}D sparse array instead: X must be two-dimensional.")
+    if X.dtype.kind not in "biuf":
+        raise ValueError(f"X must be numeric, but it is a sparse matrix of type {X.dtype}. Pass real numbers.")
     absent = {str(forest.absent): forest.absent for forest in forests}  # by text: NaN is equal to nothing
     if len(absent) == 1 and (value := next(iter(absent.values()))) is not None:
         return value
