@@ -167,6 +167,8 @@ class TreeHDMR(BaseHDMR):
     (True, 0.0)
     """
 
+    _accepts_nan: bool | None = None  # whether all forests take missing values, which also models without tags may do
+
     @suggests_parameters
     def __init__(
         self,
@@ -290,7 +292,7 @@ class TreeHDMR(BaseHDMR):
         needed_for = next((reason for reason, applies in reasons.items() if applies), "")
         numeric, labels = combination.needs_y or self.normalise == "data", any(map(outputs_scores, read))
         self._outputs_scores = labels and not combination.needs_y
-        self._takes_missing = all(map(_takes_missing, read))
+        self._accepts_nan = all(map(_takes_missing, read))
         X, y = self._check_data(X, y, numeric=numeric, needed_for=needed_for, labels=labels)
         return X, y, check_weights(sample_weight, X)
 
@@ -376,7 +378,9 @@ class TreeHDMR(BaseHDMR):
             print(f"[{type(self).__name__}] {stage}: {time.perf_counter() - started:.3f} s")
 
     def _finite(self) -> bool | str:
-        return "allow-nan" if self._takes_missing else True
+        if self._accepts_nan is None:
+            return super()._finite()
+        return "allow-nan" if self._accepts_nan else True
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
