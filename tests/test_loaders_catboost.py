@@ -177,6 +177,26 @@ def test_splits_by_single_categories(policy, tmp_path):
         assert np.array_equal(load_forest(tmp_path / name).predict(frame), forest.predict(frame))
 
 
+@given(st.data())
+@settings(max_examples=25, deadline=None)
+def test_random_models_of_categories(data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    n, levels = data.draw(st.integers(30, 100)), data.draw(st.integers(2, 12))
+    names = np.array([f"{'long' * (k % 9)} {k}" for k in range(2 * levels)], dtype=object)
+    code, number = rng.integers(0, levels, n), rng.integers(-5, 5, n)
+    rows = np.column_stack([names[code], rng.normal(size=n).round(1), number]).astype(object)
+    policy = data.draw(st.sampled_from(["SymmetricTree", "Depthwise", "Lossguide"]))
+    options = {"depth": data.draw(st.integers(1, 4)), "grow_policy": policy, "one_hot_max_size": 255}
+    model = cb.CatBoostRegressor(iterations=data.draw(st.integers(1, 8)), learning_rate=0.8, **options, **QUIET)
+    model.fit(rows, np.sin(code) * rows[:, 1].astype(float) + number % 3, cat_features=[0, 2])
+    strange = rows.copy()  # with categories that the model has not seen
+    strange[:, 0], strange[:, 2] = rng.choice(names, n), rng.integers(-20, 20, n)
+    forest = load_forest(model)
+    for at in (rows, strange):
+        assert_close(forest.predict(at), model.predict(at))
+        check_groups(forest, at, forest.predict(at)[:, None])
+
+
 def test_hashes_of_text_of_every_length():
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)

@@ -162,6 +162,22 @@ def test_categories_that_are_text_are_known_by_name(missing):
     assert len(np.unique(forest.predict(frame.assign(number=0.0, level=3)))) > 3
 
 
+@given(st.data())
+@settings(max_examples=25, deadline=None)
+def test_random_models_of_text(data):
+    rows, y, rng = data.draw(category_rows())
+    names = np.array([f"{k * 7 % 41}" for k in range(60)], dtype=object)
+    words = np.where(np.isnan(rows[:, 0]), None, names[np.nan_to_num(rows[:, 0]).astype(int)])
+    table = np.column_stack([words, rows[:, 1], rows[:, 2]]).astype(object)
+    model = HistGradientBoostingRegressor(max_iter=6, min_samples_leaf=2, categorical_features=[0, 2]).fit(table, y)
+    strange = table.copy()
+    strange[:, 0] = rng.choice([*names, None], len(table))
+    forest = load_forest(model)
+    for at in (table, strange):
+        assert_close(forest.predict(at), model.predict(at))
+        check_groups(forest, at, forest.predict(at)[:, None])
+
+
 @pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")
 @pytest.mark.parametrize("measure", ["empirical", "product"])
 def test_tree_hdmr_of_text(measure):
