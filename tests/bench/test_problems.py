@@ -269,9 +269,11 @@ def test_the_tables_of_the_spans(sample, monkeypatch, capsys):
 
 
 def test_the_operations_of_the_spans():
-    # Five columns with the constant: 15 products and 5 with the output, a multiplication and an addition each.
-    assert spans.operations([(0,)], n_rows=10) == 10 * 2 * (15 + 5)
-    assert spans.operations([(0,), (1,), (0, 1)], n_rows=1) == 2 * (25 * 26 / 2 + 25)
+    # 7 polynomials hold the products of splines; 4 splines times the output, the constant and the term.
+    assert spans.operations([(0,)], n_rows=10) == 10 * 2 * (7 + 3 * 4)
+    assert spans.operations([(0, 1)], n_rows=1) == 2 * (7 + 7 + 49 + 3 * (4 + 4 + 16))
+    pairs = 3 * 7 + 3 * 49 + 3 * (3 * 4 + 3 * 16)
+    assert spans.operations([(0, 1, 2)], n_rows=1) == 2 * (pairs + 3 * 7 * 16)
 
 
 def test_the_table_of_the_triangle(sample, monkeypatch, capsys):
