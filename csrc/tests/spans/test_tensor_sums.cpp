@@ -90,12 +90,12 @@ TEST(products_of_spans_are_sums_over_rows) {
         const Matrix x = correlated(900, 84), all = dense(spans, x);
         const std::vector<double> weight = random_weights(x.rows, 86);
         ProductBases bases(spans, rows);
-        for (const auto& [a, b] : all_pairs(spans)) factors_of(spans, bases, a, b, 5000);
+        for (const auto& [a, b] : all_pairs(spans)) factors_of(spans, bases, a, b, 1 << 20);
         CHECK(bases.size() == (rows == 500 ? 9 : 3));
         bases.reserve(x.rows);
         for (const auto& [first, second] : all_pairs(spans)) {
             const Span &a = spans.all()[first], &b = spans.all()[second];
-            TensorSums sums(spans, bases, factors_of(spans, bases, first, second, 5000));
+            TensorSums sums(spans, bases, factors_of(spans, bases, first, second, 1 << 20));
             for (index begin = 0; begin < x.rows; begin += 500) {
                 const index count = std::min<index>(500, x.rows - begin);
                 SpanBlock block(spans, x.rows);
