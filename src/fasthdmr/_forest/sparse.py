@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 _BLOCK_BYTES = 1 << 26
-is_sparse: Callable[[Any], bool] = issparse  # the return type of issparse has none of the methods of sparse arrays
 
 
 class TakesSparse(Protocol):
