@@ -59,8 +59,9 @@ bool Axis::shares_line(const Axis& other) const {
 
 // The index of the knot at the start of the interval of x, the last one of equal knots.
 index Axis::interval(double x) const {
-    const auto first = knots_.begin() + degree_, last = knots_.begin() + splines_;
-    return std::min<index>(std::upper_bound(first, last, x) - knots_.begin(), splines_) - 1;
+    index last = degree_;
+    for (index k = degree_ + 1; k < splines_; ++k) last += knots_[k] <= x;
+    return last;
 }
 
 // The Cox-de Boor recursion with a different argument at each step.
