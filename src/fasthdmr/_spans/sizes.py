@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr import _core
-from fasthdmr._spans.basis import Profile, axis_columns, distinct_rows
+from fasthdmr._spans.basis import Basis, Profile, distinct_rows
 from fasthdmr._support.scale import Deviations
 from fasthdmr._support.threads import one_blas_thread
 from fasthdmr._support.typing import Floats
@@ -23,6 +24,7 @@ _GAIN = 0.9  # the largest ratio of new to old criterion at which a larger size 
 _INFLATION = 1.5  # factor of the degrees of freedom in GCV, which makes overfitting rarer
 _ROWS_PER_SPLINE = 8
 _MOST_COLUMNS = 1500
+_LEAST_RIDGE = 1e-12
 
 
 def rows_for_sizes(n_rows: int) -> slice:
@@ -79,64 +81,92 @@ def main_sizes(
     if target.shape[1] == 0 or not used or len(used) * rule > min(_MOST_COLUMNS, n_rows / 2):
         return {}
 
-    def smoother(j: int, size: int) -> Smoother:
-        (axis,) = profiles[j].axes(0, [size], min(degree, size - 1))
-        columns = axis_columns(axis, np.asarray(X[:, j], dtype=np.float64))
-        return Smoother(columns - share @ columns, share, ridge / (n_rows * columns.shape[1]))
+    def spans(of: list[int], size: int) -> Basis:
+        axes = [profiles[j].axes(j, [size], min(degree, size - 1))[0] for j in of]
+        return Basis(axes, [(j,) for j in of], [[a] for a in range(len(axes))])
 
-    blocks = {j: smoother(j, rule) for j in used}
-    together = Smoother(
-        np.hstack([b.columns for b in blocks.values()]),
-        share,
-        np.concatenate([np.full(b.columns.shape[1], b.ridge) for b in blocks.values()]),
-    )
-    coefficients = together.fit(target)
-    left = target - together.columns @ coefficients
+    n_targets = target.shape[1]
+    fit = AdditiveFit(spans(used, rule), X, weights, target, ridge / n_rows, joint=True)
+    coefficients, freedom = fit.solve(list(range(len(used))))
+    effects = fit.effects(X, share, coefficients)
+    left = target - effects.sum(axis=1)
 
-    def criterion(residual: Floats, spent: float) -> float:
-        return float(np.sum(share @ residual**2) / max(1 - _INFLATION * (1 + spent) / n_rows, 1e-3) ** 2)
+    def criterion(squares: float, freedom: float) -> float:
+        return float(squares / max(1 - _INFLATION * (1 + freedom) / n_rows, 1e-3) ** 2)
 
-    before, spent = criterion(left, together.spent), together.spent
-    found, first = {}, 0
-    for j, block in blocks.items():
-        m = block.columns.shape[1]
-        partial = left + block.columns @ coefficients[first : first + m]
-        first += m
-        sizes = [size for size in CANDIDATES if rule < size <= n_rows / _ROWS_PER_SPLINE]
-        tried = {}
-        # The largest size has the smallest residual. If it does not gain enough, no other size can.
-        for size in reversed(sizes):
-            finer = smoother(j, size)
-            residual = partial - finer.columns @ finer.fit(partial)
-            if criterion(residual, spent) >= _GAIN * before:
-                break
-            tried[size] = criterion(residual, spent - block.spent + finer.spent)
-        best = min(sorted(tried), key=lambda size: tried[size], default=rule)
-        if tried and tried[best] < _GAIN * before:
-            found[j] = best
-    return found
+    before = criterion(float(np.sum(share @ left**2)), freedom)
+    others = {j: freedom - fit.solve([a])[1] for a, j in enumerate(used)}
+    partial = {j: left + effects[:, a] for a, j in enumerate(used)}
+    tried: dict[int, dict[int, float]] = {j: {} for j in used}
+    # The largest size has the smallest residual, so most variables need one fit only.
+    for size in reversed([size for size in CANDIDATES if rule < size <= n_rows / _ROWS_PER_SPLINE]):
+        finer = AdditiveFit(
+            spans(used, size), X, weights, np.hstack([partial[j] for j in used]), ridge / n_rows, joint=False
+        )
+        gains = []
+        for a, j in enumerate(used):
+            squares, own = finer.residual(a, slice(a * n_targets, (a + 1) * n_targets))
+            if criterion(squares, freedom) < _GAIN * before:
+                tried[j][size] = criterion(squares, others[j] + own)
+                gains.append(j)
+        used = gains
+        if not used:
+            break
+    best = {j: min(sorted(found), key=found.__getitem__) for j, found in tried.items() if found}
+    return {j: size for j, size in best.items() if tried[j][size] < _GAIN * before}
 
 
-class Smoother:
-    """Ridge regression on centred columns under the measure.
+class AdditiveFit:
+    """Ridge regression on the spans of single variables, from centred products.
 
     Parameters
     ----------
-    columns : ndarray of shape (N, p)
-    share : ndarray of shape (N,)
-        Weights that sum to 1.
-    ridge : float or ndarray of shape (p,)
+    spans : Basis
+        Of single variables.
+    X : ndarray of shape (N, n)
+    weights : ndarray of shape (N,) or None
+    targets : ndarray of shape (N, K)
+    ridge : float
+        The penalty of a span of p columns is this number divided by p.
+    joint : bool
+        Whether spans will be fitted jointly, which needs the products of columns of different spans.
+
+    Attributes
+    ----------
+    right : ndarray of shape (columns, K)
+        Covariances of the columns and the targets.
     """
 
-    def __init__(self, columns: Floats, share: Floats, ridge: Any) -> None:
-        self.columns, self.share, self.ridge = columns, share, ridge
-        products = (columns * share[:, None]).T @ columns
-        self.system = products.copy()
-        self.system.flat[:: len(products) + 1] += ridge + 1e-12
-        solved = _core.solve_positive(self.system, np.asfortranarray(products), 1)
-        self.spent = float(np.trace(solved))
+    def __init__(
+        self, spans: Basis, X: NDArray[Any], weights: Floats | None, targets: Floats, ridge: float, joint: bool
+    ) -> None:
+        self.spans = spans
+        self.sums = _core.array_sums(spans.core, X, weight=weights, values=targets, n_threads=1)
+        self.gram = _core.SpanGram(self.sums, X, weights, joint, 1)
+        self.ridge = ridge / np.repeat(spans.sizes, spans.sizes)
+        self.right = self.sums.output_with_columns.reshape(-1, targets.shape[1])[1:]
+        self.first = np.concatenate([[0], np.cumsum(spans.sizes)])
 
-    def fit(self, target: Floats) -> Floats:
-        """Return the coefficients, (p, K)."""
-        right = (self.columns * self.share[:, None]).T @ target
-        return _core.solve_positive(self.system, np.asfortranarray(right), 1)
+    def solve(self, of: list[int], targets: slice = slice(None)) -> tuple[Floats, float]:
+        """Return the coefficients of some spans, fitted jointly, and the effective degrees of freedom."""
+        columns = np.concatenate([np.arange(self.first[a], self.first[a + 1]) for a in of])
+        gram, right = self.gram.covariance(of, 1), self.right[columns, targets]
+        system = gram + np.diag(self.ridge[columns] + _LEAST_RIDGE)
+        solved = _core.solve_positive(system, np.asfortranarray(np.hstack([gram, right])), 1)
+        return solved[:, len(gram) :], float(np.trace(solved))
+
+    def residual(self, a: int, targets: slice) -> tuple[float, float]:
+        """Return the residual variance of targets on span `a` alone, summed, and the effective degrees of freedom."""
+        coefficients, freedom = self.solve([a], targets)
+        right = self.right[self.first[a] : self.first[a + 1], targets]
+        explained = np.sum(coefficients * (2 * right - self.gram.covariance([a], 1) @ coefficients))
+        return float(np.sum(self.sums.output_variance[targets]) - explained), freedom
+
+    def effects(self, X: NDArray[Any], share: Floats, coefficients: Floats) -> Floats:
+        """Return the centred main effects at the rows, (N, variables, K)."""
+        n_targets = coefficients.shape[1]
+        begin = np.concatenate([[0], np.cumsum(np.repeat(self.spans.sizes, n_targets))])
+        column = np.concatenate([np.tile(np.arange(f, e), n_targets) for f, e in pairwise(self.first)])
+        weight = np.concatenate([coefficients[f:e].T.ravel() for f, e in pairwise(self.first)])
+        values = self.spans.core.evaluate(X, begin, column + 1, weight, 1)
+        return (values - share @ values).reshape(len(X), -1, n_targets)
