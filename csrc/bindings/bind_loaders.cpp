@@ -1,4 +1,5 @@
 // Readers of the exports of xgboost, LightGBM and CatBoost.
+#include <memory>
 #include <string_view>
 
 #include "loaders/lightgbm.hpp"
@@ -10,24 +11,33 @@ namespace fasthdmr {
 
 namespace {
 
+// An array that owns the numbers.
+template <class T>
+py::array_t<T> array(std::vector<T>&& numbers) {
+    auto kept = std::make_unique<std::vector<T>>(std::move(numbers));
+    const index count = index(kept->size());
+    const T* data = kept->data();
+    const py::capsule owner(kept.get(), [](void* vector) { delete static_cast<std::vector<T>*>(vector); });
+    kept.release();
+    return py::array_t<T>(count, data, owner);
+}
+
 // The arrays that `loaders.Trees` takes.
-py::dict to_dict(const ReadTrees& trees) {
-    const auto array = [](const auto& v) {
-        return py::array_t<typename std::decay_t<decltype(v)>::value_type>(index(v.size()), v.data());
-    };
+py::dict to_dict(ReadTrees&& trees) {
+    const index n_nodes = trees.n_nodes();
     py::dict result;
-    result["tree_offsets"] = array(trees.tree_offsets);
-    result["left"] = array(trees.left);
-    result["right"] = array(trees.right);
-    result["feature"] = array(trees.feature);
-    result["threshold"] = array(trees.threshold);
-    result["missing_left"] = array(trees.missing_left);
-    result["value"] = array(trees.value).reshape({trees.n_nodes(), trees.width});
-    result["weight"] = array(trees.weight);
-    if (trees.set_offsets.size() == 1) return result;
-    result["category_set"] = array(trees.category_set);
-    result["set_offsets"] = array(trees.set_offsets);
-    result["set_intervals"] = array(trees.intervals).reshape({index(trees.intervals.size()) / 2, index(2)});
+    result["tree_offsets"] = array(std::move(trees.tree_offsets));
+    result["left"] = array(std::move(trees.left));
+    result["right"] = array(std::move(trees.right));
+    result["feature"] = array(std::move(trees.feature));
+    result["threshold"] = array(std::move(trees.threshold));
+    result["missing_left"] = array(std::move(trees.missing_left));
+    result["value"] = array(std::move(trees.value)).reshape({n_nodes, trees.width});
+    result["weight"] = array(std::move(trees.weight));
+    if (trees.set_offsets.size() == 1) return result;  // no sets
+    result["category_set"] = array(std::move(trees.category_set));
+    result["set_offsets"] = array(std::move(trees.set_offsets));
+    result["set_intervals"] = array(std::move(trees.intervals)).reshape({index(-1), index(2)});
     return result;
 }
 
@@ -74,7 +84,7 @@ py::tuple read_document(const py::buffer& bytes) {
         library = library_of(document->root());
         trees = read_trees(document->root());
     }
-    return py::make_tuple(library == Library::xgboost ? "xgboost" : "CatBoost", to_dict(trees),
+    return py::make_tuple(library == Library::xgboost ? "xgboost" : "CatBoost", to_dict(std::move(trees)),
                           to_python(document->root()));
 }
 
@@ -86,10 +96,10 @@ void bind_loaders(py::module_& m) {
         "read_lightgbm",
         [](const py::bytes& bytes) {
             const std::string_view text = bytes;
-            const LightgbmModel model = without_gil([&] { return read_lightgbm(text); });
+            LightgbmModel model = without_gil([&] { return read_lightgbm(text); });
             py::dict header;
             for (const auto& [name, value] : model.header) header[py::str(name)] = py::str(value);
-            return py::make_tuple(to_dict(model.trees), header,
+            return py::make_tuple(to_dict(std::move(model.trees)), header,
                                   py::array_t<bool>(index(model.zero_is_missing.size()),
                                                     reinterpret_cast<const bool*>(model.zero_is_missing.data())));
         },

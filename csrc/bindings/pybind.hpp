@@ -135,13 +135,22 @@ inline py::tuple comparison_state(const Comparison& comparison) {
     return py::make_tuple(comparison.n_features(), thresholds, replaced, to_array(variables), cuts);
 }
 
+inline std::vector<std::vector<double>> as_vectors(const py::list& arrays) {
+    std::vector<std::vector<double>> result;
+    for (const py::handle each : arrays) {
+        const auto numbers = each.cast<Doubles>();
+        result.emplace_back(numbers.data(), numbers.data() + numbers.size());
+    }
+    return result;
+}
+
 inline std::shared_ptr<const Comparison> to_comparison(const py::tuple& state) {
     if (state.size() != 5) throw Error("a damaged state: a comparison has five parts");
-    auto thresholds = state[1].cast<std::vector<std::vector<double>>>();
+    auto thresholds = as_vectors(state[1].cast<py::list>());
     auto replaced = as_replacements(state[2].cast<Doubles>());
     if (thresholds.empty()) return std::make_shared<const Comparison>(state[0].cast<index>(), std::move(replaced));
     const auto variables = state[3].cast<std::vector<index>>();
-    auto cuts = state[4].cast<std::vector<std::vector<double>>>();
+    auto cuts = as_vectors(state[4].cast<py::list>());
     if (variables.size() != cuts.size()) throw Error("a damaged state: every set needs a variable");
     std::vector<ValueSet> sets;
     for (std::size_t s = 0; s < cuts.size(); ++s) sets.push_back({variables[s], std::move(cuts[s])});

@@ -99,19 +99,17 @@ void append_symmetric(const Value& tree, const Splits& split_of, ReadTrees& tree
     const Value& values = tree.array("leaf_values", leaves * width);
     const Value* weights = tree.find("leaf_weights");
     const bool has_weights = weights && weights->size() == leaves;
-    for (index level = 0; level < depth; ++level) {
+    const index root = trees.append(2 * leaves - 1);
+    for (index level = 0, node = 0; level < depth; ++level) {
         const Split split = split_of(splits.at(depth - 1 - level));
-        for (index k = 0; k < index(1) << level; ++k) {
-            const index at = trees.append(), left = 2 * (at - trees.tree_offsets.back()) + 1;
-            split.put(trees, at, left, left + 1);
-        }
+        for (const index end = 2 * node + 1; node < end; ++node)
+            split.put(trees, root + node, 2 * node + 1, 2 * node + 2);
     }
     for (index leaf = 0; leaf < leaves; ++leaf) {
-        const index at = trees.append();
+        const index at = root + leaves - 1 + leaf;
         trees.weight[at] = has_weights ? weights->number(leaf) : 1.0;
         for (index c = 0; c < width; ++c) trees.value[at * width + c] = values.number(leaf * width + c);
     }
-    const index root = trees.tree_offsets.back();
     for (index k = leaves - 2; k >= 0; --k)
         trees.weight[root + k] = trees.weight[root + 2 * k + 1] + trees.weight[root + 2 * k + 2];
     trees.finish_tree();

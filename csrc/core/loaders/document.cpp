@@ -1,8 +1,6 @@
 #include "loaders/document.hpp"
 
 #include <charconv>
-#include <cmath>
-#include <iterator>
 
 #include "support/interruption.hpp"
 
@@ -12,6 +10,7 @@ namespace {
 
 constexpr int kDeepest = 200;  // levels of nesting: the parser is recursive
 constexpr index kValuesPerPoll = 1 << 12;
+constexpr char kDoubles = 'J';  // type of the packed numbers of JSON; all other types are those of UBJSON
 
 [[noreturn]] void fail(const std::string& what, index byte) {
     throw Error("The model's export is damaged: " + what + " at byte " + std::to_string(byte) + ".");
@@ -36,35 +35,42 @@ index bytes_of(char type) {
     }
 }
 
-template <class To, class From>
-double as(From bits) {
-    static_assert(sizeof(To) == sizeof(From));
-    To value;
-    std::memcpy(&value, &bits, sizeof value);
-    return double(value);
-}
-
 // UBJSON's numbers are big-endian.
-double decode(char type, const char* p) {
-    std::uint64_t bits = 0;
-    for (index k = 0; k < bytes_of(type); ++k) bits = bits << 8 | std::uint8_t(p[k]);
-    switch (type) {
-        case 'i':
-            return as<std::int8_t>(std::uint8_t(bits));
-        case 'U':
-            return double(bits);
-        case 'I':
-            return as<std::int16_t>(std::uint16_t(bits));
-        case 'l':
-            return as<std::int32_t>(std::uint32_t(bits));
-        case 'd':
-            return as<float>(std::uint32_t(bits));
-        case 'L':
-            return as<std::int64_t>(bits);
-        default:
-            return as<double>(bits);
+template <class Number, class Bits>
+void decode_as(const char* p, index count, double* out) {
+    static_assert(sizeof(Number) == sizeof(Bits));
+    for (index k = 0; k < count; ++k, p += sizeof(Bits)) {
+        Bits bits = 0;
+        for (std::size_t byte = 0; byte < sizeof bits; ++byte)
+            bits = Bits(bits | Bits(Bits(std::uint8_t(p[byte])) << (8 * (sizeof bits - 1 - byte))));
+        Number number;
+        std::memcpy(&number, &bits, sizeof number);
+        out[k] = double(number);
     }
 }
+
+void decode(char type, const char* p, index count, double* out) {
+    switch (type) {
+        case 'i':
+            return decode_as<std::int8_t, std::uint8_t>(p, count, out);
+        case 'U':
+            return decode_as<std::uint8_t, std::uint8_t>(p, count, out);
+        case 'I':
+            return decode_as<std::int16_t, std::uint16_t>(p, count, out);
+        case 'l':
+            return decode_as<std::int32_t, std::uint32_t>(p, count, out);
+        case 'd':
+            return decode_as<float, std::uint32_t>(p, count, out);
+        case 'L':
+            return decode_as<std::int64_t, std::uint64_t>(p, count, out);
+        case 'D':
+            return decode_as<double, std::uint64_t>(p, count, out);
+        default:
+            std::memcpy(out, p, std::size_t(count) * sizeof *out);
+    }
+}
+
+index packed_bytes(char type) { return type == kDoubles ? index(sizeof(double)) : bytes_of(type); }
 
 }  // namespace
 
@@ -75,14 +81,7 @@ double Value::number() const {
 
 std::string_view Value::text() const {
     if (kind_ != Kind::text) throw Error("The model's export is damaged: a text is missing.");
-    return text_;
-}
-
-std::int64_t Value::whole(double number) {
-    constexpr double most = 9007199254740992.0;  // 2^53: whole numbers up to it are exact
-    if (!(std::abs(number) <= most) || number != std::floor(number))
-        throw Error("The model's export is damaged: a whole number is missing.");
-    return std::int64_t(number);
+    return {bytes_, std::size_t(count_)};
 }
 
 const Value& Value::at(index k) const {
@@ -91,15 +90,22 @@ const Value& Value::at(index k) const {
 }
 
 double Value::packed_number(index k) const {
-    if (k < 0 || k >= packed_count_) throw Error("The model's export is damaged: an array is too short.");
-    return numbers_ ? numbers_[k] : decode(packed_, text_.data() + k * bytes_of(packed_));
+    if (k < 0 || k >= count_) throw Error("The model's export is damaged: an array is too short.");
+    double number;
+    decode(packed_, bytes_ + k * packed_bytes(packed_), 1, &number);
+    return number;
+}
+
+void Value::numbers(std::vector<double>& out) const {
+    out.resize(size());
+    if (is_packed()) return decode(packed_, bytes_, count_, out.data());
+    for (index k = 0; k < size(); ++k) out[k] = items_[k].number();
 }
 
 const Value* Value::find(std::string_view key) const {
     if (kind_ != Kind::object) return nullptr;
-    for (const Value& item : items_)
-        if (item.name_ == key) return &item;
-    return nullptr;
+    const Value* found = std::find_if(items_, items_ + count_, [&](const Value& item) { return item.name_ == key; });
+    return found == items_ + count_ ? nullptr : found;
 }
 
 const Value& Value::at(std::string_view key) const {
@@ -118,8 +124,8 @@ const Value& Value::array(std::string_view key, index size) const {
 
 class Parser {
 public:
-    Parser(std::string_view bytes, std::deque<std::string>& unescaped, std::deque<std::vector<double>>& numbers)
-        : bytes_(bytes), unescaped_(unescaped), numbers_(numbers) {}
+    Parser(std::string_view bytes, std::deque<std::string>& unescaped, Kept<double>& numbers, Kept<Value>& items)
+        : bytes_(bytes), unescaped_(unescaped), numbers_(numbers), items_(items) {}
 
     Value ubjson() {
         Value root = ubjson_value(next(), 0);
@@ -137,16 +143,30 @@ public:
 private:
     index left() const { return index(bytes_.size()) - at_; }
 
-    // Items are collected on a stack until their number is known, so that a value allocates memory once.
+    // Items are collected on a stack until their number is known.
     void pop_items(Value& value, std::size_t first) {
-        const auto begin = stack_.begin() + std::ptrdiff_t(first);
-        value.items_.assign(std::make_move_iterator(begin), std::make_move_iterator(stack_.end()));
-        stack_.erase(begin, stack_.end());
+        value.count_ = index(stack_.size() - first);
+        value.items_ = items_.keep(stack_.data() + first, value.count_);
+        stack_.resize(first);
     }
 
     void push(Value item, std::string_view name = {}) {
         item.name_ = name;
-        stack_.push_back(std::move(item));
+        stack_.push_back(item);
+    }
+
+    static Value text_value(std::string_view text) {
+        Value value;
+        value.kind_ = Value::Kind::text;
+        value.bytes_ = text.data();
+        value.count_ = index(text.size());
+        return value;
+    }
+
+    static void pack(Value& value, char type, const void* numbers, index count) {
+        value.packed_ = type;
+        value.bytes_ = static_cast<const char*>(numbers);
+        value.count_ = count;
     }
 
     void enter(int depth) {
@@ -172,7 +192,9 @@ private:
     double ubjson_number(char type) {
         const index size = bytes_of(type);
         if (size == 0) fail("a number is missing", at_);
-        return decode(type, take(size).data());
+        double number;
+        decode(type, take(size).data(), 1, &number);
+        return number;
     }
 
     index ubjson_count() {
@@ -193,8 +215,7 @@ private:
             value.kind_ = Value::Kind::boolean;
             value.number_ = type == 'T';
         } else if (type == 'S') {
-            value.kind_ = Value::Kind::text;
-            value.text_ = take(ubjson_count());
+            return text_value(take(ubjson_count()));
         } else if (type == '[') {
             ubjson_array(value, depth);
         } else if (type == '{') {
@@ -212,9 +233,8 @@ private:
             next();
             const char type = next();
             if (bytes_of(type) == 0 || next() != '#') fail("an array of an unknown type", at_);
-            value.packed_count_ = ubjson_count();
-            value.packed_ = type;
-            value.text_ = take(value.packed_count_ * bytes_of(type));
+            const index count = ubjson_count();
+            return pack(value, type, take(count * bytes_of(type)).data(), count);
         } else if (peek() == '#') {
             next();
             const index count = ubjson_count();  // at most the number of bytes left
@@ -254,8 +274,7 @@ private:
         const char first = peek();
         if (first == '"') {
             next();
-            value.kind_ = Value::Kind::text;
-            value.text_ = json_text();
+            return text_value(json_text());
         } else if (first == '[' || first == '{') {
             next();
             json_items(value, first == '[' ? ']' : '}', depth);
@@ -289,18 +308,17 @@ private:
     // Parses an array if all its items are numbers. Otherwise restores the position and returns false.
     bool packed_numbers(Value& value) {
         const index begin = at_;
-        std::vector<double> numbers;
+        found_.clear();
         for (char sign = ','; sign == ',';) {
             if (!is_at_number()) {
                 at_ = begin;
                 return false;
             }
-            numbers.push_back(json_number());
+            found_.push_back(json_number());
             sign = next_sign();
             if (sign != ',' && sign != ']') fail("',' is missing", at_);
         }
-        value.packed_count_ = index(numbers.size());
-        value.numbers_ = numbers_.emplace_back(std::move(numbers)).data();
+        pack(value, kDoubles, numbers_.keep(found_.data(), index(found_.size())), index(found_.size()));
         return true;
     }
 
@@ -329,13 +347,11 @@ private:
 
     // Parses a text from after its first quote. Only texts with a backslash are copied.
     std::string_view json_text() {
-        const index begin = at_;
-        for (char c; (c = next()) != '"';)
-            if (c == '\\') {
-                at_ = begin;
-                return escaped_text();
-            }
-        return bytes_.substr(begin, at_ - 1 - begin);
+        const std::string_view rest = bytes_.substr(at_), text = rest.substr(0, rest.find('"'));
+        if (text.size() == rest.size()) fail("it ends too early", index(bytes_.size()));
+        if (text.find('\\') != text.npos) return escaped_text();
+        at_ += index(text.size()) + 1;
+        return text;
     }
 
     std::string_view escaped_text() {
@@ -384,13 +400,15 @@ private:
 
     std::string_view bytes_;
     std::deque<std::string>& unescaped_;
-    std::deque<std::vector<double>>& numbers_;
+    Kept<double>& numbers_;
+    Kept<Value>& items_;
     std::vector<Value> stack_;
+    std::vector<double> found_;
     index at_ = 0, values_ = 0;
 };
 
 Document::Document(std::string_view bytes) {
-    Parser parser(bytes, unescaped_, numbers_);
+    Parser parser(bytes, unescaped_, numbers_, items_);
     // After the brace JSON has a quote or a space, UBJSON the type of the first name's length.
     const bool is_ubjson = bytes.size() > 1 && bytes[0] == '{' && bytes_of(bytes[1]) > 0;
     root_ = is_ubjson ? parser.ubjson() : parser.json();

@@ -1,6 +1,8 @@
 // Parser of JSON and UBJSON.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -11,21 +13,29 @@
 
 namespace fasthdmr {
 
-// A value of a document. It refers to the bytes that it was parsed from, which must outlive it.
+// The number as an integer. An error if it is not a whole number.
+inline std::int64_t whole(double number) {
+    constexpr double most = 9007199254740992.0;  // 2^53: whole numbers up to it are exact
+    if (!(std::abs(number) <= most) || double(std::int64_t(number)) != number)
+        throw Error("The model's export is damaged: a whole number is missing.");
+    return std::int64_t(number);
+}
+
+// A value of a document. It refers to the bytes that it was parsed from and to the document, which must outlive it.
 class Value {
 public:
     enum class Kind { null, boolean, number, text, array, object };
 
     Kind kind() const { return kind_; }
     // The number of items of an array or object.
-    index size() const { return is_packed() ? packed_count_ : index(items_.size()); }
+    index size() const { return kind_ == Kind::array || kind_ == Kind::object ? count_ : 0; }
     // The name of a member of an object.
     std::string_view name() const { return name_; }
     // An item of an array or object. An error if it does not exist, or if the array is packed.
     const Value& at(index k) const;
 
     // Whether an array stores its numbers without a Value for each, to save memory.
-    bool is_packed() const { return packed_ || numbers_; }
+    bool is_packed() const { return packed_; }
 
     double number() const;
     bool boolean() const { return kind_ == Kind::boolean && number_ != 0.0; }
@@ -35,6 +45,8 @@ public:
     // The same, but an error if it is not a whole number.
     std::int64_t integer(index k) const { return whole(number(k)); }
     std::int64_t integer() const { return whole(number()); }
+    // All numbers of an array of numbers.
+    void numbers(std::vector<double>& out) const;
     // A member of an object. If it does not exist, `find` returns null and `at` throws an error.
     const Value* find(std::string_view key) const;
     const Value& at(std::string_view key) const;
@@ -43,28 +55,50 @@ public:
 
 private:
     friend class Parser;
-    static std::int64_t whole(double number);
     double packed_number(index k) const;
 
     Kind kind_ = Kind::null;
-    char packed_ = 0;                  // the type of the packed numbers of UBJSON, or 0
-    const double* numbers_ = nullptr;  // the packed numbers of JSON, or null
-    index packed_count_ = 0;
-    double number_ = 0.0;
-    std::string_view text_;  // a text, or the bytes of packed numbers of UBJSON
+    char packed_ = 0;  // the type of packed numbers, or 0
+    index count_ = 0;  // number of items, or of bytes of a text
+    union {
+        double number_ = 0.0;
+        const char* bytes_;  // of a text or of packed numbers
+        const Value* items_;
+    };
     std::string_view name_;
-    std::vector<Value> items_;
+};
+
+// Stores contiguous ranges of values at fixed addresses, many ranges in one allocation.
+template <class T>
+class Kept {
+public:
+    const T* keep(const T* first, index count) {
+        constexpr index piece = index(1) << 12;
+        if (pieces_.empty() || index(pieces_.back().capacity() - pieces_.back().size()) < count) {
+            pieces_.emplace_back();
+            pieces_.back().reserve(std::max(piece, count));
+        }
+        std::vector<T>& last = pieces_.back();
+        last.insert(last.end(), first, first + count);
+        return last.data() + last.size() - count;
+    }
+
+private:
+    std::deque<std::vector<T>> pieces_;
 };
 
 class Document {
 public:
     // JSON or UBJSON, which are distinguished by content: after the first brace UBJSON has a type marker.
     explicit Document(std::string_view bytes);
+    Document(const Document&) = delete;
+    Document& operator=(const Document&) = delete;
     const Value& root() const { return root_; }
 
 private:
-    std::deque<std::string> unescaped_;        // texts with escape sequences, decoded
-    std::deque<std::vector<double>> numbers_;  // the packed numbers of JSON
+    std::deque<std::string> unescaped_;  // texts with escape sequences, decoded
+    Kept<double> numbers_;               // the packed numbers of JSON
+    Kept<Value> items_;
     Value root_;
 };
 

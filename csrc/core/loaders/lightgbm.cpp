@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <optional>
 
 #include "support/interruption.hpp"
@@ -28,9 +29,9 @@ public:
 
     std::string_view line() {
         const char* begin = at_;
-        while (at_ != end_ && *at_ != '\n') ++at_;
-        const char* stop = at_;
-        if (at_ != end_) ++at_;
+        const void* found = at_ == end_ ? nullptr : std::memchr(at_, '\n', std::size_t(end_ - at_));
+        const char* stop = found ? static_cast<const char*>(found) : end_;
+        at_ = found ? stop + 1 : end_;
         if (stop != begin && stop[-1] == '\r') --stop;
         return {begin, std::size_t(stop - begin)};
     }
@@ -159,27 +160,26 @@ private:
         ReadTrees& trees = model_.trees;
         const std::string_view values = required(lines.leaf_value, "leaf_value");
         const index leaves = only_number<index>(required(lines.num_leaves, "num_leaves"));
-        // Each value takes at least one character. This limits the number of leaves before memory is allocated.
-        if (leaves < 1 || leaves > index(values.size())) fail("a tree without leaves");
+        // A value takes at least one character and a space. This limits the number of leaves before memory is allocated.
+        if (leaves < 1 || leaves > (index(values.size()) + 1) / 2) fail("a tree without leaves");
         if (lines.is_linear && only_number<int>(*lines.is_linear) != 0)
             throw Error(
                 "Tree " + std::to_string(trees.n_trees()) +
                 " of this LightGBM model has linear models in its leaves (linear_tree=True), so it is no sum of "
                 "constants on boxes. Fit it with linear_tree=False, or use fasthdmr.HDMR.");
-        const index splits = leaves - 1;
-        if (splits > 0) append_splits(lines, splits);
+        const index splits = leaves - 1, first = trees.append(splits + leaves);
+        if (splits > 0) append_splits(lines, splits, first);
         Scanner value(values);
         std::optional<Scanner> count;
         if (lines.leaf_count && !lines.leaf_count->empty()) count.emplace(*lines.leaf_count);
-        for (index leaf = 0; leaf < leaves; ++leaf) {
-            const index at = trees.append();
+        for (index at = first + splits; at < trees.n_nodes(); ++at) {
             trees.value[at] = value.number<double>();
             trees.weight[at] = count ? count->number<double>() : 1.0;
         }
         trees.finish_tree();
     }
 
-    void append_splits(const TreeLines& lines, index splits) {
+    void append_splits(const TreeLines& lines, index splits, index first) {
         ReadTrees& trees = model_.trees;
         Scanner feature(required(lines.split_feature, "split_feature")),
             threshold(required(lines.threshold, "threshold")), type(required(lines.decision_type, "decision_type")),
@@ -191,8 +191,7 @@ private:
             const index number = scanner.number<std::int32_t>();
             return number < 0 ? splits - number - 1 : number;
         };
-        for (index k = 0; k < splits; ++k) {
-            const index at = trees.append();
+        for (index at = first; at < first + splits; ++at) {
             const index column = feature.number<index>();
             const double most = threshold.number<double>();
             const int kind = type.number<int>();

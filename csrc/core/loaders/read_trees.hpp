@@ -22,17 +22,18 @@ struct ReadTrees {
     // Nodes of the current tree.
     index size() const { return n_nodes() - tree_offsets.back(); }
 
-    // Appends a leaf of weight 0 and value 0, and returns its number.
-    index append() {
-        left.push_back(-1);
-        right.push_back(-1);
-        feature.push_back(0);
-        threshold.push_back(0.0);
-        missing_left.push_back(0);
-        category_set.push_back(-1);
-        weight.push_back(0.0);
-        value.resize(value.size() + width, 0.0);
-        return n_nodes() - 1;
+    // Appends leaves of weight 0 and value 0, and returns the number of the first one.
+    index append(index count = 1) {
+        const index first = n_nodes(), all = first + count;
+        left.resize(all, -1);
+        right.resize(all, -1);
+        feature.resize(all, 0);
+        threshold.resize(all, 0.0);
+        missing_left.resize(all, 0);
+        category_set.resize(all, -1);
+        weight.resize(all, 0.0);
+        value.resize(all * width, 0.0);
+        return first;
     }
     // Turns a leaf into an inner node. Its children, numbered within the tree, may be appended later.
     void split(index node, std::int64_t feature_, double threshold_, bool missing_left_, index left_, index right_) {

@@ -23,50 +23,40 @@ index parameter(const Value& of, std::string_view key) {
     return value;
 }
 
-// The arrays of a tree that are read.
+// The arrays of a tree that are read, by node. Their memory is reused from tree to tree.
 class Fields {
 public:
-    const Value &left, &right, &feature, &threshold, &default_left;
-    const Value *weight, *split_type;  // `weight` is null if a tree with vector leaves has none: weights are then equal
-    // The value of a scalar leaf is stored as its threshold. The values of vector leaves are an array by leaf or,
-    // before xgboost 3.1, by node.
-    const Value *leaf_weights, *node_weights;
-    index width;
-    std::vector<index> segment_of;  // by node, its number among the nodes that split by categories, or -1
+    std::vector<double> left, right, feature, threshold, default_left;
+    std::vector<double> weight;      // empty if a tree with vector leaves has none: weights are then equal
+    std::vector<double> split_type;  // empty if no split is by categories
 
-    Fields(const Value& tree, index nodes, index width_)
-        : left(tree.array("left_children", nodes)),
-          right(tree.array("right_children", nodes)),
-          feature(tree.array("split_indices", nodes)),
-          threshold(tree.array("split_conditions", nodes)),
-          default_left(tree.array("default_left", nodes)),
-          weight(width_ == 1 || tree.find("sum_hessian") ? &tree.array("sum_hessian", nodes) : nullptr),
-          split_type(tree.find("split_type")),
-          leaf_weights(width_ > 1 ? tree.find("leaf_weights") : nullptr),
-          node_weights(width_ > 1 && !leaf_weights ? &tree.array("base_weights", nodes * width_) : nullptr),
-          width(width_) {
-        if (leaf_weights && leaf_weights->size() < (nodes + 1) / 2 * width)
-            throw Error("The model's export is damaged: 'leaf_weights' is too short.");
-        const Value* by_categories = tree.find("categories_nodes");
-        if (!by_categories || by_categories->size() == 0) return;
-        segment_of.assign(nodes, -1);
-        for (index k = 0; k < by_categories->size(); ++k) {
-            const std::int64_t node = by_categories->integer(k);
-            if (node < 0 || node >= nodes) throw Error("The model's export is damaged: categories of no node.");
-            segment_of[node] = k;
-        }
+    void read(const Value& tree, index nodes, index width) {
+        tree.array("left_children", nodes).numbers(left);
+        tree.array("right_children", nodes).numbers(right);
+        tree.array("split_indices", nodes).numbers(feature);
+        tree.array("split_conditions", nodes).numbers(threshold);
+        tree.array("default_left", nodes).numbers(default_left);
+        weight.clear();
+        split_type.clear();
+        // Trees with vector leaves may have no weights.
+        if (width == 1 || tree.find("sum_hessian")) tree.array("sum_hessian", nodes).numbers(weight);
+        if (tree.find("split_type")) tree.array("split_type", nodes).numbers(split_type);
+        width_ = width;
+        read_leaves(tree, nodes);
+        read_segments(tree, nodes);
     }
 
     // In xgboost the categories of a split go right, and all other numbers left. In ReadTrees a set goes left, so the
     // children are exchanged. Numbers are truncated to categories; negative numbers are not categories.
-    void split_by_categories(const Value& tree, index node, index at, index left, index right, ReadTrees& trees) const {
-        const index k = segment_of.empty() ? -1 : segment_of[node];
+    void split_by_categories(const Value& tree, index node, index at, index left_at, index right_at,
+                             ReadTrees& trees) const {
+        const index k = segment_of_.empty() ? -1 : segment_of_[node];
         if (k < 0) throw Error("The model's export is damaged: a node without its categories.");
         const Value& all = tree.at("categories");
         const index begin = tree.at("categories_segments").integer(k), size = tree.at("categories_sizes").integer(k);
         if (begin < 0 || size < 0 || begin > all.size() || size > all.size() - begin)
             throw Error("The model's export is damaged: no such categories.");
-        trees.split_by_set(at, feature.integer(node), default_left.number(node) == 0.0, right, left);
+        trees.split_by_set(at, whole(feature[node]), default_left[node] == 0.0, right_at, left_at);
         for (index c = begin; c < begin + size; ++c) {
             const float category = float(all.integer(c));
             trees.append_interval(category, std::nextafter(category + 1.0f, 0.0f));
@@ -74,54 +64,100 @@ public:
     }
 
     // Rounded to float32, because JSON has decimal numbers and xgboost computes in float32.
-    double leaf(index node, index k) const { return double(float(number_of_leaf(node, k))); }
+    double leaf(index node, index k) const {
+        if (width_ == 1) return double(float(threshold[node]));
+        if (!leaf_weights_) return double(float(node_weights_->number(node * width_ + k)));
+        const std::int64_t leaf = whole(right[node]);
+        if (leaf < 0 || leaf >= leaf_weights_->size() / width_)
+            throw Error("The model's export is damaged: no such leaf.");
+        return double(float(leaf_weights_->number(leaf * width_ + k)));
+    }
 
 private:
-    double number_of_leaf(index node, index k) const {
-        if (width == 1) return threshold.number(node);
-        if (!leaf_weights) return node_weights->number(node * width + k);
-        const std::int64_t leaf = right.integer(node);
-        if (leaf < 0 || leaf >= leaf_weights->size() / width)
-            throw Error("The model's export is damaged: no such leaf.");
-        return leaf_weights->number(leaf * width + k);
+    // The value of a scalar leaf is stored as its threshold. The values of vector leaves are an array by leaf or,
+    // before xgboost 3.1, by node.
+    void read_leaves(const Value& tree, index nodes) {
+        leaf_weights_ = width_ > 1 ? tree.find("leaf_weights") : nullptr;
+        node_weights_ = width_ > 1 && !leaf_weights_ ? &tree.array("base_weights", nodes * width_) : nullptr;
+        if (leaf_weights_ && leaf_weights_->size() < (nodes + 1) / 2 * width_)
+            throw Error("The model's export is damaged: 'leaf_weights' is too short.");
     }
+
+    void read_segments(const Value& tree, index nodes) {
+        segment_of_.clear();
+        const Value* by_categories = tree.find("categories_nodes");
+        if (!by_categories || by_categories->size() == 0) return;
+        segment_of_.assign(nodes, -1);
+        for (index k = 0; k < by_categories->size(); ++k) {
+            const std::int64_t node = by_categories->integer(k);
+            if (node < 0 || node >= nodes) throw Error("The model's export is damaged: categories of no node.");
+            segment_of_[node] = k;
+        }
+    }
+
+    index width_ = 1;
+    const Value *leaf_weights_ = nullptr, *node_weights_ = nullptr;
+    std::vector<index> segment_of_;  // by node, its number among the nodes that split by categories, or -1
 };
 
-// Appends the nodes that can be reached from the root, breadth first. Pruned nodes remain in the arrays, but cannot be
-// reached.
-void append_tree(const Value& tree, index nodes, index width, ReadTrees& trees) {
-    const Fields fields(tree, nodes, width);
-    std::vector<index> number(nodes, -1), order{0};
-    number[0] = 0;
-    const auto visit = [&](std::int64_t child) {
-        if (child < 1 || child >= nodes || number[child] >= 0)
-            throw Error("The model's export is damaged: tree " + std::to_string(trees.n_trees()) + " is no tree.");
-        number[child] = index(order.size());
-        order.push_back(child);
-        return number[child];
-    };
-    for (index k = 0; k < index(order.size()); ++k) {
-        const index node = order[k], at = trees.append();
-        trees.weight[at] = fields.weight ? double(float(fields.weight->number(node))) : 1.0;
-        if (fields.left.integer(node) == -1) {
-            for (index c = 0; c < width; ++c) trees.value[at * width + c] = fields.leaf(node, c);
-            continue;
-        }
-        const std::int64_t feature = fields.feature.integer(node);
-        const float below =
-            std::nextafter(float(fields.threshold.number(node)), -std::numeric_limits<float>::infinity());
-        const index left = visit(fields.left.integer(node)), right = visit(fields.right.integer(node));
-        if (fields.split_type && fields.split_type->integer(node) != 0)
-            fields.split_by_categories(tree, node, at, left, right, trees);
-        else trees.split(at, feature, double(below), fields.default_left.number(node) != 0.0, left, right);
-    }
-    trees.finish_tree();
+// In float32, x < t is the same as x <= the next smaller number than t.
+float number_before(double threshold) {
+    return std::nextafter(float(threshold), -std::numeric_limits<float>::infinity());
 }
+
+class Reader {
+public:
+    explicit Reader(ReadTrees& trees) : trees_(trees) {}
+
+    // Appends the nodes that can be reached from the root, breadth first. Pruned nodes remain in the arrays, but cannot
+    // be reached.
+    void append(const Value& tree, index nodes) {
+        fields_.read(tree, nodes, trees_.width);
+        number_.assign(nodes, -1);
+        number_[0] = 0;
+        order_.assign(1, 0);
+        for (std::size_t k = 0; k < order_.size(); ++k)
+            if (const std::int64_t left = whole(fields_.left[order_[k]]); left != -1) {
+                visit(left);
+                visit(whole(fields_.right[order_[k]]));
+            }
+        const index first = trees_.append(index(order_.size()));
+        for (std::size_t k = 0; k < order_.size(); ++k) write(tree, order_[k], first + index(k));
+        trees_.finish_tree();
+    }
+
+private:
+    void visit(std::int64_t child) {
+        if (child < 1 || child >= index(number_.size()) || number_[child] >= 0)
+            throw Error("The model's export is damaged: tree " + std::to_string(trees_.n_trees()) + " is no tree.");
+        number_[child] = index(order_.size());
+        order_.push_back(child);
+    }
+
+    void write(const Value& tree, index node, index at) {
+        trees_.weight[at] = fields_.weight.empty() ? 1.0 : double(float(fields_.weight[node]));
+        if (fields_.left[node] == -1.0) {
+            for (index c = 0; c < trees_.width; ++c) trees_.value[at * trees_.width + c] = fields_.leaf(node, c);
+            return;
+        }
+        const index left = number_[index(fields_.left[node])], right = number_[index(fields_.right[node])];
+        if (!fields_.split_type.empty() && whole(fields_.split_type[node]) != 0)
+            fields_.split_by_categories(tree, node, at, left, right, trees_);
+        else
+            trees_.split(at, whole(fields_.feature[node]), double(number_before(fields_.threshold[node])),
+                         fields_.default_left[node] != 0.0, left, right);
+    }
+
+    ReadTrees& trees_;
+    Fields fields_;
+    std::vector<index> number_, order_;
+};
 
 }  // namespace
 
 ReadTrees read_xgboost_trees(const Value& model) {
     ReadTrees trees;
+    Reader reader(trees);
     const Value& all = model.at("trees");
     for (index t = 0; t < all.size(); ++t) {
         poll();
@@ -136,7 +172,7 @@ ReadTrees read_xgboost_trees(const Value& model) {
             throw Error(
                 "The trees of this xgboost model have leaves of different lengths, which are not read. Fit one "
                 "model with one multi_strategy.");
-        append_tree(tree, nodes, width, trees);
+        reader.append(tree, nodes);
     }
     return trees;
 }

@@ -100,7 +100,7 @@ TEST(trees_of_catboost) {
     CHECK(trees.width == 2 && trees.n_nodes() == 7);
     CHECK(trees.feature[0] == 0 && trees.threshold[0] == -1.0 && trees.missing_left[0] == 0);
     CHECK(trees.feature[2] == 2 && trees.threshold[2] == 0.25 && trees.missing_left[2] == 1);
-    CHECK((Numbers(trees.value.begin() + 6, trees.value.end()) == Numbers{0, 10, 1, 11, 2, 12, 3, 13}));
+    CHECK(trees.value == (Numbers{0, 0, 0, 0, 0, 0, 0, 10, 1, 11, 2, 12, 3, 13}));
     CHECK(trees.weight == (Numbers{10, 3, 7, 1, 2, 3, 4}));
     const ReadTrees nested = read_catboost(catboost_nested_json());
     CHECK(nested.tree_offsets == (Integers{0, 3, 4}) && nested.value == (Numbers{0.0, -1.0, 4.0, 0.5}));

@@ -75,8 +75,9 @@ def _unit(objective: str) -> str:
 
 def _levels(text: bytes) -> tuple[tuple[Any, ...], ...] | None:
     """Return the levels of the training frame's categories, which stand in the last line; None if there are none."""
-    written = text.rpartition(b"\npandas_categorical:")[2]
-    if written == text:
+    name = b"\npandas_categorical:"
+    place = text.rfind(name)
+    if place < 0:
         return None
-    levels = json.loads(written)
+    levels = json.loads(text[place + len(name) :])
     return tuple(map(tuple, levels)) if levels else None

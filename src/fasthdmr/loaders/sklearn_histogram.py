@@ -71,24 +71,31 @@ def _by_categories(trees: Trees, model: Any, nodes: NDArray[Any], predictors: Se
     """
     levels = _levels(model)
     known_bits, row_of = model._bin_mapper.make_known_categories_bitsets()
-    tree_of = np.repeat(np.arange(len(predictors)), np.diff(trees.tree_offsets))
+    at = np.flatnonzero(nodes["is_categorical"] & (nodes["is_leaf"] == 0))
+    bitsets = [predictor.raw_left_cat_bitsets for predictor in predictors]
+    first = np.repeat(np.cumsum([0, *map(len, bitsets)])[:-1], np.diff(trees.tree_offsets))
+    bits = np.concatenate(bitsets)[first[at] + nodes["bitset_idx"][at]]
+    columns = nodes["feature_idx"][at].astype(np.int64)
+    swapped = nodes["missing_go_to_left"][at] != 0
+    bits[swapped] = known_bits[row_of[columns[swapped]]] & ~bits[swapped]
     category_set = np.full(len(nodes), -1)
     points: list[NDArray[np.float64]] = []
-    swapped = np.zeros(len(nodes), dtype=bool)
-    for m in np.flatnonzero(nodes["is_categorical"] & (nodes["is_leaf"] == 0)):
-        node, column = nodes[m], int(nodes["feature_idx"][m])
-        bits = predictors[tree_of[m]].raw_left_cat_bitsets[node["bitset_idx"]]
-        if node["missing_go_to_left"]:
-            bits, swapped[m] = known_bits[row_of[column]] & ~bits, True
-        category_set[m] = len(points)
-        points.append(_chosen(levels[column], bits))
+    sizes: list[NDArray[np.int64]] = []
+    for column in np.unique(columns):
+        own = columns == column
+        values, chosen = _numbers_of(levels[column], bits[own])
+        category_set[at[own]] = sum(map(len, sizes)) + np.arange(own.sum())
+        points.append(values[np.nonzero(chosen)[1]])
+        sizes.append(chosen.sum(axis=1))
+    left, right = trees.left.copy(), trees.right.copy()
+    left[at[swapped]], right[at[swapped]] = trees.right[at[swapped]], trees.left[at[swapped]]
     return replace(
         trees,
-        left=np.where(swapped, trees.right, trees.left),
-        right=np.where(swapped, trees.left, trees.right),
+        left=left,
+        right=right,
         missing_left=np.where(category_set >= 0, 0, trees.missing_left).astype(np.uint8),
         category_set=category_set,
-        set_offsets=np.cumsum([0, *map(len, points)], dtype=np.int64),
+        set_offsets=np.cumsum([0, *np.concatenate(sizes)], dtype=np.int64),
         set_intervals=np.repeat(np.concatenate(points), 2).reshape(-1, 2),
     )
 
@@ -111,9 +118,9 @@ def _text_levels(model: Any) -> tuple[tuple[int, tuple[Any, ...]], ...]:
     return tuple((j, tuple(x for x in of.tolist() if x is not None and x == x)) for j, of in pairs if _is_text(of))
 
 
-def _chosen(levels: NDArray[Any], bits: NDArray[np.uint32]) -> NDArray[np.float64]:
-    """Return the values of the categories that have a bit; of text, their codes."""
-    code = np.arange(min(len(levels), 32 * len(bits)))
-    chosen = code[bits[code // 32] >> (code % 32).astype(np.uint32) & 1 == 1]
-    values: NDArray[np.float64] = (chosen if _is_text(levels) else levels[chosen]).astype(float)
-    return values[~np.isnan(values)]
+def _numbers_of(levels: NDArray[Any], bits: NDArray[np.uint32]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the values of the categories (of text, their codes), and by split whether each has a bit."""
+    code = np.arange(min(len(levels), 32 * bits.shape[1]))
+    values = (code if _is_text(levels) else levels[code]).astype(np.float64)
+    code = code[~np.isnan(values)]
+    return values[code], (bits[:, code // 32] >> (code % 32).astype(np.uint32) & 1) == 1
