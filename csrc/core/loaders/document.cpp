@@ -199,6 +199,13 @@ private:
 
     index ubjson_count() {
         const char type = next();
+        if (type == 'L') {  // the type of all lengths in exports of xgboost
+            const std::string_view bytes = take(8);
+            std::uint64_t count = 0;
+            for (int k = 0; k < 8; ++k) count = count << 8 | std::uint8_t(bytes[k]);
+            if (count > std::uint64_t(left())) fail("a length that is more than the rest", at_);
+            return index(count);
+        }
         if (type == 'd' || type == 'D') fail("a length is no whole number", at_);
         const double count = ubjson_number(type);
         if (!(count >= 0.0 && count <= double(left()))) fail("a length that is more than the rest", at_);
@@ -258,8 +265,16 @@ private:
 
     // JSON
 
+    // Skips spaces eight at a time, because CatBoost indents its JSON: most of it is spaces.
     void skip_space() {
-        while (left() > 0 && (peek() == ' ' || peek() == '\n' || peek() == '\t' || peek() == '\r')) ++at_;
+        static constexpr char spaces[] = "        ";
+        constexpr index some = sizeof spaces - 1;
+        const char *p = bytes_.data() + at_, *const end = bytes_.data() + bytes_.size();
+        while (p != end && (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r')) {
+            ++p;
+            while (end - p >= some && std::memcmp(p, spaces, some) == 0) p += some;
+        }
+        at_ = p - bytes_.data();
     }
 
     char next_sign() {

@@ -73,7 +73,7 @@ template <class T>
 class Kept {
 public:
     const T* keep(const T* first, index count) {
-        constexpr index piece = index(1) << 12;
+        constexpr index piece = index(1) << 10;
         if (pieces_.empty() || index(pieces_.back().capacity() - pieces_.back().size()) < count) {
             pieces_.emplace_back();
             pieces_.back().reserve(std::max(piece, count));
