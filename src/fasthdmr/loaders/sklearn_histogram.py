@@ -111,11 +111,14 @@ def _is_text(levels: NDArray[Any]) -> bool:
 
 
 def _text_levels(model: Any) -> tuple[tuple[int, tuple[Any, ...]], ...]:
-    """Return the levels of columns that are no numbers, by position; missing values are the last, and no level."""
+    """Return the levels of columns that are not numeric, by position.
+
+    The encoder of scikit-learn takes None for a level like all others. NaN is missing: it is the last, and no level.
+    """
     if model.is_categorical_ is None:
         return ()
     pairs = zip(np.flatnonzero(model.is_categorical_).tolist(), _levels(model), strict=True)
-    return tuple((j, tuple(x for x in of.tolist() if x is not None and x == x)) for j, of in pairs if _is_text(of))
+    return tuple((j, tuple(level for level in of.tolist() if level == level)) for j, of in pairs if _is_text(of))
 
 
 def _numbers_of(levels: NDArray[Any], bits: NDArray[np.uint32]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
