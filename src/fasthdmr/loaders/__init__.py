@@ -24,8 +24,8 @@ def load_forest(model: Any) -> Forest:
 
     For boosting of all libraries the output is the margin, also called raw score. With squared, absolute or quantile
     loss that is the prediction, in the units of the target. With a logistic loss it is the log-odds of the second
-    class, with several classes a score of each, and with Poisson, gamma or Tweedie loss the logarithm of the mean:
-    the `unit` of the forest says it. f0, components and standard deviations are in its units.
+    class, with several classes a score of each, and with Poisson, gamma or Tweedie loss the logarithm of the mean.
+    The `unit` of the forest names it. f0, components and standard deviations are in this unit.
 
     Parameters
     ----------
@@ -35,12 +35,12 @@ def load_forest(model: Any) -> Forest:
         estimators, LightGBM's `Booster` and LGBM* estimators, CatBoost's models without statistics of categories; a
         fitted search whose best estimator is one; a `Pipeline` whose other steps are all 'passthrough'; a Bagging*,
         Voting*, MultiOutput*, OneVsRestClassifier or TransformedTargetRegressor of them that is a sum of trees; a
-        model of a class that `register_loader` knows. A `Forest` is returned as it is.
+        model of a class that was passed to `register_loader`. A `Forest` is returned as it is.
 
-        Or the path of a file that holds one: what `save_model` of xgboost (.ubj, .json), LightGBM (.txt) or CatBoost
-        (.cbm, .json) has written, or ``skops.io.dump``. Such files are data, and are told apart by their content.
-        Only CatBoost's .cbm needs the library. The forest is what a `Booster` predicts that has loaded the file: in
-        xgboost with all rounds.
+        Or the path of a file that holds one: written by `save_model` of xgboost (.ubj, .json), LightGBM (.txt) or
+        CatBoost (.cbm, .json), or by ``skops.io.dump``. The kind of file is found from its content. Reading these
+        files runs no code. Only CatBoost's .cbm needs its library. The forest predicts as a `Booster` that has loaded
+        the file does: in xgboost with all rounds.
 
     Returns
     -------
@@ -56,28 +56,27 @@ def load_forest(model: Any) -> Forest:
     ImportError
         If a file is CatBoost's .cbm or of skops, and the package is not installed.
     ValueError
-        If a file is damaged, or of another kind; a pickle can run code, so it is not loaded.
+        If a file is damaged or of another kind. Pickles are refused because loading them can run code.
         If the model is not a sum of its trees: a gradient boosting with an `init` that is not constant, a
-        pipeline that transforms its input, a `VotingRegressor` with members that are not tree models; or
-        if it is a search without refit. If its trees have linear models in their leaves, or CatBoost splits by
+        pipeline that transforms its input, a `VotingRegressor` with members that are not tree models.
+        If it is a search without refit, if its trees have linear models in their leaves, or if CatBoost splits by
         statistics of categories. If its trees have no nodes, or other targets or classes than the model.
     sklearn.exceptions.NotFittedError
         If the model is not fitted (a ValueError too).
 
     Notes
     -----
-    scikit-learn's trees, xgboost and CatBoost compare ``float32(x)``, LightGBM and HistGradientBoosting compare in
-    float64: every forest compares as its library does. Missing values go where the library sends them, and so do those
-    that it takes for missing (`missing=` of xgboost's estimators, zeros with LightGBM's `zero_as_missing`). Infinite
-    values are accepted, as by the trees themselves, though some estimators refuse them.
+    A forest compares as its library does: scikit-learn's trees, xgboost and CatBoost compare ``float32(x)``, LightGBM
+    and HistGradientBoosting compare in float64. Missing values go to the same child as in the library. So do the
+    values that it treats as missing (`missing=` of xgboost's estimators, zeros with LightGBM's `zero_as_missing`).
+    Infinite values are accepted, also where the estimator refuses them.
 
-    Trees may split by categories, which are numbers in X: the codes that xgboost and LightGBM give them, or the values
-    themselves for HistGradientBoosting, which also knows text by name. CatBoost's one-hot splits know whole numbers and
-    text by their hashes.
+    Trees may split by categories, which are numbers in X: codes for xgboost and LightGBM, the values themselves for
+    HistGradientBoosting, which takes text too. CatBoost's one-hot splits compare hashes of whole numbers and of text.
 
     After early stopping the trees are those that the object predicts with: up to the best round of xgboost's
     estimators and of LightGBM's models, all rounds of xgboost's `Booster`. An initial score that was passed to `fit`
-    (`base_margin`, `init_score`, `baseline`) is not in the model, and not in the forest.
+    (`base_margin`, `init_score`, `baseline`) is not stored in the model, so it is not in the forest either.
 
     Examples
     --------

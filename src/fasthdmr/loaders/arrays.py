@@ -1,4 +1,4 @@
-"""The arrays of trees: the types and shapes that C++ takes, and the numbers that make sense in them."""
+"""Conversion of the arrays of trees to the types and shapes that C++ takes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ INTEGERS, BYTES, FLOATS = np.dtype(np.int64), np.dtype(np.uint8), np.dtype(np.fl
 
 
 def in_types(fields: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-    """Return those arrays of `Trees` that C++ would not take as they are, converted.
+    """Convert those arrays of `Trees` whose type or memory order C++ does not take; return these only.
 
     Raises
     ------
     ValueError
-        If an array has another shape than the others ask for, or numbers that its type does not hold.
+        If the shape of an array does not fit the others, or its type cannot represent its numbers.
     """
     n_nodes, n_outputs = np.size(fields["left"]), np.size(fields["offset"])
     n_trees = max(np.size(fields["tree_offsets"]) - 1, 0)
@@ -52,7 +52,7 @@ def in_types(fields: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
 
 
 def _converted(name: str, array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return a contiguous array of a type, where it holds the same numbers."""
+    """Return a contiguous array of a type; a ValueError if that would change numbers."""
     kind = "numbers" if dtype == FLOATS else "integers from 0 to 255" if dtype == BYTES else "integers"
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name} must hold {kind}, got values of type {array.dtype}.")

@@ -12,7 +12,7 @@ from fasthdmr import _core
 from fasthdmr.loaders.exports import count, exported
 from fasthdmr.loaders.trees import Trees, numbered
 
-# Losses of regressors and rankers whose prediction is the raw one.
+# Losses for which `predict` of regressors and rankers returns the raw value, the sum of the trees.
 _IDENTITY = ("RMSE", "MAE", "Quantile", "Huber", "MAPE", "Expectile", "Lq", "MultiRMSE", "MultiRMSEWithMissingValues")
 _RANKING = (
     "YetiRank",
@@ -45,7 +45,7 @@ def read_model(model: Any) -> Trees:
 
 
 def of_document(arrays: dict[str, Any], document: dict[str, Any]) -> Trees:
-    """Return the trees of a model, whose arrays and other fields have been read."""
+    """Return the trees of a model from the arrays of its nodes and the rest of its JSON."""
     scale, bias = document["scale_and_bias"]
     offset = np.atleast_1d(np.asarray(bias, dtype=np.float64))
     if offset.size == 0:
@@ -77,7 +77,7 @@ def of_document(arrays: dict[str, Any], document: dict[str, Any]) -> Trees:
 
 
 def _feature_names(features_info: dict[str, Any]) -> tuple[str, ...]:
-    """Return the names of all columns of X; those without a name have their numbers."""
+    """Return the names of all columns of X; a column without a name gets its position."""
     features = [feature for kind in features_info.values() if isinstance(kind, list) for feature in kind]
     named = {
         count(each, "flat_feature_index", least=0): each.get("feature_id")
@@ -88,7 +88,7 @@ def _feature_names(features_info: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _text_levels(features_info: dict[str, Any]) -> tuple[tuple[int, tuple[Any, ...]], ...]:
-    """Return the hashes of the categories that some trees ask for, by column of categories."""
+    """Return for each column of categories its position and the hashes that occur in splits."""
     return tuple(
         (count(each, "flat_feature_index", least=0), tuple(int(value) for value in each.get("values", ())))
         for each in features_info.get("categorical_features") or ()
@@ -96,13 +96,13 @@ def _text_levels(features_info: dict[str, Any]) -> tuple[tuple[int, tuple[Any, .
 
 
 def _label(value: Any) -> str:
-    """Return the name of a class: JSON knows no integers."""
+    """Return the name of a class; integer labels are read from JSON as floats."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _predicts_the_sum(model: Any, document: dict[str, Any]) -> bool:
-    """Return whether `predict` is the sum of the trees: a sum of several models does not say what it was fitted to."""
-    if type(model).__name__ == "CatBoost":  # its `predict` gives raw values
+    """Return whether `predict` returns the sum of the trees. A sum of several models does not store its loss."""
+    if type(model).__name__ == "CatBoost":  # its `predict` returns raw values
         return True
     return _loss(document) in _IDENTITY + _RANKING
 

@@ -11,12 +11,12 @@ from fasthdmr.loaders.trees import Trees
 
 
 def checked(trees: Trees) -> Trees:
-    """Return trees as they are, if their numbers are those of a model; that they are trees is checked by C++.
+    """Check the numbers in trees, and return the trees unchanged. C++ checks that the nodes form trees.
 
     Raises
     ------
     ValueError
-        If they are not; with the name of the field.
+        If a number is out of range or not finite; the message names the field.
     """
     n_outputs, inner = trees.offset.size, trees.left != -1
     for field, count in (("feature_names", trees.n_features), ("output_names", n_outputs)):

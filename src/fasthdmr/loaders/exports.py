@@ -1,4 +1,4 @@
-"""Exports of libraries that write to a path only, and the counts in them."""
+"""Export from libraries that write models to a path only, and checked counts from these exports."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-_MOST = 1 << 20  # columns or outputs: a file may hold any number
+_MOST = 1 << 20  # columns or outputs; a damaged file may name any number, and memory is reserved for it
 
 
 def exported(write: Callable[[str], object]) -> bytes:
-    """Return what is written to a path, which is in memory where the system can do that.
+    """Return what `write` writes to a path: a file in memory on Linux, else a temporary file.
 
     Examples
     --------
@@ -34,14 +34,14 @@ def exported(write: Callable[[str], object]) -> bytes:
 
 
 def count(fields: Mapping[str, Any], key: str, *, least: int = 1, absent: int | None = None, more: int = 0) -> int:
-    """Return a number of columns or outputs, plus `more`.
+    """Return a number of columns or outputs, plus `more`; `absent` if the key is missing.
 
     Raises
     ------
     KeyError
-        If there is none, and no number for that.
+        If the key is missing and `absent` is None.
     ValueError
-        If it is out of range.
+        If the number is out of range.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Files that xgboost, LightGBM and CatBoost write: data, which run no code."""
+"""Models from files that xgboost, LightGBM and CatBoost write. Reading them runs no code from the file."""
 
 from __future__ import annotations
 
@@ -29,19 +29,20 @@ def kind_of_file(start: bytes) -> str:
 
 
 def read_library_file(path: Path) -> Forest:
-    """Read the trees of a model, as the library predicts with them when it has loaded the file.
+    """Read the trees of a model with which its library predicts after loading the same file.
 
     Parameters
     ----------
     path : Path
-        A file of xgboost (JSON or UBJSON), LightGBM (text) or CatBoost (its own format or JSON), told apart by content.
+        A file of xgboost (JSON or UBJSON), LightGBM (text) or CatBoost (binary or JSON). Its content, not its name,
+        decides which.
 
     Raises
     ------
     ValueError
-        If the file is damaged or of another kind, or if its model is not read; with the path.
+        If the file is damaged or of another kind, or if its model is not supported. The message names the path.
     ImportError
-        If it is in CatBoost's own format, and catboost is not installed.
+        If it is in CatBoost's binary format, and catboost is not installed.
     """
     try:
         return checked(_read(path)).forest()
@@ -49,7 +50,7 @@ def read_library_file(path: Path) -> Forest:
         raise
     except (KeyError, IndexError) as error:
         raise ValueError(f"{path} cannot be loaded: the model is damaged, it has no {error}.") from error
-    except Exception as error:  # what is wrong in a damaged file can raise any error
+    except Exception as error:  # reading a damaged file can raise any error
         raise ValueError(f"{path} cannot be loaded: {error}") from error
 
 

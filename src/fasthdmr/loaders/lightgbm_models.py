@@ -13,16 +13,16 @@ from fasthdmr.loaders.trees import Trees, numbered
 
 # Objectives whose prediction is the raw score.
 _IDENTITY = ("regression", "huber", "fair", "quantile", "mape", "lambdarank", "rank_xendcg", "none", "custom")
-_ZERO = 1.0000000180025095e-35  # LightGBM reads smaller values as 0
+_ZERO = 1.0000000180025095e-35  # LightGBM treats values of at most this magnitude as 0
 
 
 def read_wrapper(model: Any) -> Trees:
-    """Read a LGBM* estimator."""
+    """Read an LGBM* estimator."""
     return of_text(exported(model.booster_.save_model), getattr(model, "classes_", None))
 
 
 def read_booster(booster: Any) -> Trees:
-    """Read a Booster with the rounds that it predicts with: up to the best one after early stopping."""
+    """Read a Booster with the rounds that it predicts with: after early stopping, up to the best one."""
     return of_text(exported(booster.save_model))
 
 
@@ -61,7 +61,7 @@ def of_text(text: bytes, classes: Any = None) -> Trees:
 
 
 def _unit(objective: str) -> str:
-    """Return what the raw score is, from a line such as "binary sigmoid:1"."""
+    """Return the unit of the raw score, from an objective such as "binary sigmoid:1"."""
     kind, *options = objective.split(" ")
     if kind in ("binary", "multiclassova", "cross_entropy"):
         slope = next((option[8:] for option in options if option.startswith("sigmoid:")), "1")
@@ -74,7 +74,7 @@ def _unit(objective: str) -> str:
 
 
 def _levels(text: bytes) -> tuple[tuple[Any, ...], ...] | None:
-    """Return the levels of the training frame's categories, which stand in the last line; None if there are none."""
+    """Return the category levels of the training frame, from the last line of the text; None if it has none."""
     name = b"\npandas_categorical:"
     place = text.rfind(name)
     if place < 0:

@@ -29,12 +29,12 @@ _TREE_TYPES = [
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
 ]
 
-# The version follows the name of the attribute: directly in a pickle, after some lines in the schema of a skops file.
+# The version follows the name of the attribute: immediately in a pickle, some lines later in a skops file.
 _VERSION = re.compile(rb"_sklearn_version.{1,250}?(\d+\.\d+(?:\.\d+)?(?:\.?(?:rc|dev|post)\d+)?)", re.DOTALL)
 
 
-# First bytes of pickles and of joblib's compressed files. A pickle of protocol 0 or 1 has no signature, but that of an
-# object begins with the name of a function.
+# First bytes of pickles and of joblib's compressed files. Pickles of protocol 0 or 1 have no signature, but a pickled
+# object begins with the opcode "c" and the name of a function.
 _PICKLE = re.compile(
     rb"\x80[\x02-\x05]|c[\w.]+\r?\n[\w.]+\r?\n|x[\x01\x5e\x9c\xda]|\x1f\x8b|BZh|\xfd7zXZ|\x5d\x00|\x04\"M\x18|ZF0x"
 )
@@ -42,9 +42,9 @@ _PICKLE = re.compile(
 UNPACK_LIMIT = 4e9
 """Largest total size of the unpacked members of a skops file, in bytes."""
 
-_VALUE = 200  # bytes of Python objects for each bracket or comma of JSON: an empty dict and the reference to it
-# Bytes unpacked at a time: of the output for deflate, of the input for other methods. 40 bytes of bzip2 can unpack to
-# 46 MB.
+_VALUE = 200  # bytes of memory for each bracket or comma of JSON: an empty dict and the reference to it
+# Bytes unpacked at a time: of the output for deflate, of the input for other methods. The latter is small because 40
+# bytes of bzip2 can unpack to 46 MB.
 _PIECE = 4096
 _OTHER_PIECE = 64
 
@@ -56,20 +56,21 @@ def load_model(path: Path, *, trust: bool = False, unpack_limit: float = UNPACK_
     ----------
     path : Path
     trust : bool, default=False
-        Load pickle and joblib files, and types in skops files that skops does not know: either can run code.
+        Load pickle and joblib files, and types in skops files that skops does not trust. Both can run code.
     unpack_limit : float
-        Largest total size of the unpacked members of a skops file in bytes, each counted as often as it is read.
+        Largest total size in bytes of the unpacked members of a skops file; a member counts as often as it is read.
 
     Returns
     -------
-    fitted model, or Forest of a file of xgboost, LightGBM or CatBoost
+    fitted model, or Forest
+        A Forest from files of xgboost, LightGBM and CatBoost.
 
     Raises
     ------
     ValueError
-        If the file cannot be loaded, or only with `trust`, or was written by another version of scikit-learn.
+        If the file is damaged or of another kind, needs `trust`, or was written by another version of scikit-learn.
     TypeError
-        If it holds no model.
+        If the file holds text, bytes or a path instead of a model.
     OSError
         If the file cannot be read.
     ImportError
@@ -94,7 +95,7 @@ def load_model(path: Path, *, trust: bool = False, unpack_limit: float = UNPACK_
     if is_skops:
         _check_archive(path, unpack_limit)
     model = _load(path, trust, is_skops)
-    if isinstance(model, str | bytes | bytearray | PurePath):  # load_forest would take it for the name of a file
+    if isinstance(model, str | bytes | bytearray | PurePath):  # load_forest would read it as the name of a file
         raise TypeError(f"{path} holds no fitted model, but an object of type {type(model).__name__}.")
     return model
 
@@ -122,7 +123,7 @@ class _UntrustedError(ValueError):
 
 
 def _is_skops(path: Path, start: bytes, trust: bool) -> bool:
-    """Return whether this is a skops file, False for a trusted pickle; raise an error for anything else."""
+    """Return True for a skops file and False for a trusted pickle; raise an error for anything else."""
     if _PICKLE.match(start):
         if trust:
             return False
@@ -156,7 +157,7 @@ def _read_skops(skops_io: Any, path: Path, trust: bool) -> Any:
 
 
 def _check_archive(path: Path, limit: float) -> None:
-    """Raise an error if members are encrypted, or unpack to more than the limit or than their declared size."""
+    """Raise an error if members are encrypted, or unpack to more than the limit or more than their declared size."""
     sizes = _read_archive(path, _declared_sizes)
     _check_size(path, sum(sizes.values()), limit)
     _read_archive(path, _check_declared)
@@ -185,17 +186,17 @@ def _schema(archive: zipfile.ZipFile) -> bytes:
 
 
 def _declared_sizes(archive: zipfile.ZipFile) -> dict[str, int]:
-    """Return the sum of the declared unpacked sizes, in bytes."""
+    """Return the size of each member in bytes: the declared unpacked size, or the packed size if that is larger."""
     return {member.filename: max(member.file_size, member.compress_size) for member in archive.infolist()}
 
 
 def _check_declared(archive: zipfile.ZipFile) -> None:
-    """Unpack compressed members piece by piece and discard the result: the declared size may be wrong."""
+    """Check declared sizes, which may be wrong, by unpacking compressed members piece by piece."""
     for member in archive.infolist():
         if member.compress_type == zipfile.ZIP_STORED:
             continue
         declared = member.file_size
-        member.file_size = declared + 1  # zipfile reads no further than the declared size
+        member.file_size = declared + 1  # zipfile stops at the declared size; one more byte shows that it is wrong
         piece = _PIECE if member.compress_type == zipfile.ZIP_DEFLATED else _OTHER_PIECE
         with archive.open(member) as content:
             content.MIN_READ_SIZE = piece  # type: ignore[attr-defined]
@@ -204,7 +205,7 @@ def _check_declared(archive: zipfile.ZipFile) -> None:
 
 
 def _read_archive(path: Path, read: Callable[[zipfile.ZipFile], T]) -> T:
-    """Return the result of `read` on a zip file; a damaged file can raise any error."""
+    """Return the result of `read` on a zip file. All errors become a ValueError: a damaged file can raise any."""
     try:
         with zipfile.ZipFile(path) as archive:
             return read(archive)

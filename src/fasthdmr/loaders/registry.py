@@ -1,4 +1,4 @@
-"""The registry of readers: found by the name of the model's class, imported when needed."""
+"""The registry of readers, by the public name of the model's class. A module of readers is imported when first used."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _XGBOOST = "fasthdmr.loaders.xgboost_models"
 _LIGHTGBM = "fasthdmr.loaders.lightgbm_models"
 _CATBOOST = "fasthdmr.loaders.catboost_models"
 
-# Public name of a class -> module and function of its reader. Subclasses are found through their MRO.
+# Public name of a class -> module and function of its reader. The reader of a base class is used for subclasses.
 _READERS = {
     "sklearn.tree.DecisionTreeRegressor": (_TREES, "read_tree"),
     "sklearn.tree.DecisionTreeClassifier": (_TREES, "read_tree"),
@@ -46,7 +46,7 @@ _READERS = {
     "catboost.core.CatBoost": (_CATBOOST, "read_model"),
 }
 
-# The same for classes of other packages, with the readers themselves.
+# Public name of a class -> its reader, from `register_loader`.
 _registered: dict[str, Callable[[Any], Trees]] = {}
 
 _SUPPORTED = (
@@ -58,28 +58,30 @@ _SUPPORTED = (
 
 
 def register_loader(name: str, reader: Callable[[Any], Trees]) -> None:
-    """Register a reader for the models of a class, which `load_forest`, `TreeHDMR` and all else take from then on.
+    """Register a reader for the models of a class.
+
+    After that, `load_forest`, `TreeHDMR`, `inspection` and plots accept these models.
 
     Parameters
     ----------
     name : str
-        Name of the class with its module, such as "package.Model". Parts that begin with an underscore may be left
-        out. Models of subclasses are read too, if these have no reader of their own. A name that has a reader gets
-        this one instead.
+        Name of the class with its module, such as "package.Model". Names of modules that begin with an underscore may
+        be left out. The reader also serves subclasses that have no reader of their own. It replaces an earlier reader
+        for the same name.
     reader : callable
-        Takes a fitted model, which it must not change, and returns its `fasthdmr.loaders.Trees`. It raises a
-        ValueError for a model that is no sum of trees.
+        Takes a fitted model and returns its `fasthdmr.loaders.Trees`. It must not change the model. It should raise a
+        ValueError for a model that is not a sum of trees.
 
     Raises
     ------
     TypeError
-        If the name is no text, or the reader cannot be called.
+        If the name is not a str, or the reader is not callable.
     ValueError
-        If the name has no part that is public.
+        If the name is empty.
 
     Examples
     --------
-    A package whose models are one step each:
+    A reader for models that are a single step function:
 
     >>> import numpy as np
     >>> import fasthdmr
@@ -128,9 +130,9 @@ def read(model: Any) -> Trees:
     Raises
     ------
     TypeError
-        If there is no reader for the model, or a registered reader returns something else than trees.
+        If there is no reader for the model, or a registered reader does not return `Trees`.
     ValueError
-        If the trees of a registered reader are none.
+        If the trees that a registered reader returns are not valid.
     """
     for cls in type(model).__mro__:
         name = public_name(cls)

@@ -1,4 +1,4 @@
-"""scikit-learn's HistGradientBoosting*, which keeps its trees in private attributes."""
+"""scikit-learn's HistGradientBoosting*, whose trees are in private attributes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from fasthdmr.loaders.trees import Trees
 
 
 def read_histogram_boosting(model: Any) -> Trees:
-    """Read a HistGradientBoosting*: one tree an iteration and output, and a constant. It compares in float64."""
+    """Read a HistGradientBoosting*: a constant, and one tree for each iteration and output. Compares in float64."""
     check_is_fitted(model)
     predictors = [predictor for iteration in model._predictors for predictor in iteration]
     offset = np.ravel(model._baseline_prediction).astype(np.float64)
     sizes = [len(predictor.nodes) for predictor in predictors]
     fields = ("left", "right", "feature_idx", "num_threshold", "missing_go_to_left", "value", "count", "is_leaf")
-    # As bytes: NumPy joins records field by field, which takes ten times as long.
+    # The records are joined as bytes: np.concatenate copies them field by field, which takes ten times as long.
     records = b"".join([predictor.nodes.tobytes() for predictor in predictors])
     nodes = np.frombuffer(records, dtype=predictors[0].nodes.dtype)
     left, right, feature, threshold, missing_left, value, count, is_leaf = (nodes[name] for name in fields)
@@ -56,7 +56,7 @@ def _unit(model: Any, n_outputs: int) -> str:
 
 
 def _columns(model: Any) -> NDArray[np.int64]:
-    """Return the columns of X that splits number: those of categories come first."""
+    """Return the column of X for each feature index in splits, which number columns of categories first."""
     categorical = model.is_categorical_
     if categorical is None:
         return np.arange(model.n_features_in_)
@@ -64,10 +64,10 @@ def _columns(model: Any) -> NDArray[np.int64]:
 
 
 def _by_categories(trees: Trees, model: Any, nodes: NDArray[Any], predictors: Sequence[Any]) -> Trees:
-    """Return the trees with the sets of their splits by categories.
+    """Return the trees with the category sets of their splits.
 
-    What is missing or unknown goes one way. The categories that go the other way are the set, and go left: children
-    change places where these go right.
+    scikit-learn sends missing and unknown values to one child. The set holds the known categories that go to the other
+    child. A set always goes left here, so the children are exchanged where it goes right in scikit-learn.
     """
     levels = _levels(model)
     known_bits, row_of = model._bin_mapper.make_known_categories_bitsets()
@@ -101,7 +101,7 @@ def _by_categories(trees: Trees, model: Any, nodes: NDArray[Any], predictors: Se
 
 
 def _levels(model: Any) -> list[NDArray[Any]]:
-    """Return the categories by code of each column of categories, as the model's own OrdinalEncoder knows them."""
+    """Return for each column of categories the values by code, from the model's own OrdinalEncoder."""
     levels: list[NDArray[Any]] = model._preprocessor.named_transformers_["encoder"].categories_
     return levels
 
@@ -111,9 +111,10 @@ def _is_text(levels: NDArray[Any]) -> bool:
 
 
 def _text_levels(model: Any) -> tuple[tuple[int, tuple[Any, ...]], ...]:
-    """Return the levels of columns that are not numeric, by position.
+    """Return the position and the levels of each column of categories that are not numbers.
 
-    The encoder of scikit-learn takes None for a level like all others. NaN is missing: it is the last, and no level.
+    The encoder of scikit-learn treats None as a level like any other. NaN is last in its list; it means missing and is
+    left out.
     """
     if model.is_categorical_ is None:
         return ()
@@ -122,7 +123,7 @@ def _text_levels(model: Any) -> tuple[tuple[int, tuple[Any, ...]], ...]:
 
 
 def _numbers_of(levels: NDArray[Any], bits: NDArray[np.uint32]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the values of the categories (of text, their codes), and by split whether each has a bit."""
+    """Return the categories as numbers (codes for text), and for each split which of them have their bit set."""
     code = np.arange(min(len(levels), 32 * bits.shape[1]))
     values = (code if _is_text(levels) else levels[code]).astype(np.float64)
     code = code[~np.isnan(values)]

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from fasthdmr import _core
 from fasthdmr.loaders.trees import Trees
 
-# Field of the node records inside a tree -> the public property with the same content, and its type.
+# Field of the node records of a tree -> the public property with the same content, and its type.
 _FIELDS = {
     "left_child": ("children_left", np.int64),
     "right_child": ("children_right", np.int64),
@@ -25,7 +25,7 @@ _FIELDS = {
     "missing_go_to_left": ("missing_go_to_left", np.uint8),
     "weighted_n_node_samples": ("weighted_n_node_samples", np.float64),
 }
-_BATCH = 1 << 14  # nodes copied at a time: few calls for many small trees, and no second copy of large trees
+_BATCH = 1 << 14  # nodes copied at a time: few calls for many small trees, little extra memory for large ones
 _INCONSISTENT = (
     "The trees of this {} do not fit together: {}. With warm_start=True it was fitted to other targets or classes "
     "than before; fit it anew."
@@ -51,7 +51,7 @@ def read_boosting(model: Any) -> Trees:
     check_is_fitted(model)
     _refuse_varying_init(model)
     stages, n_outputs = model.estimators_.shape
-    # The model's own initial prediction; any row will do, since it is constant.
+    # The initial prediction of the model. It is constant, so it may be computed for any row.
     offset = model._raw_predict_init(np.zeros((1, model.n_features_in_), dtype=np.float32))[0]
     if len(offset) != n_outputs:
         raise ValueError(
@@ -83,7 +83,7 @@ def _refuse_varying_init(model: Any) -> None:
     init = model.init_
     constant = isinstance(init, str) or type(init) is DummyRegressor
     if type(init) is DummyClassifier:
-        constant = init.strategy != "stratified"  # the one strategy whose probabilities are drawn at random
+        constant = init.strategy != "stratified"  # the only strategy with random probabilities
     if not constant:
         raise ValueError(
             f"The initial prediction init={init!r} is not constant, so this {type(model).__name__} is more "
@@ -93,7 +93,7 @@ def _refuse_varying_init(model: Any) -> None:
 
 
 def _averaged(model: Any, members: list[Any]) -> Trees:
-    """Read a model that is the mean of trees."""
+    """Return the mean of trees."""
     weight = 1.0 / len(members)
     if is_classifier(model):
         classes = [model.classes_] if model.n_outputs_ == 1 else model.classes_
@@ -111,7 +111,7 @@ def _averaged(model: Any, members: list[Any]) -> Trees:
         shape=(model.n_outputs_, max(n_classes)),
         tree_output=np.zeros(len(members)),
         offset=np.zeros(len(names)),
-        # The same check as in the model's predict: it depends on splitter, criterion and version.
+        # The same check as in the model's predict; its result depends on splitter, criterion and version.
         allow_nan=bool(members[0]._support_missing_values(np.empty((0, 0)))),
         output_names=tuple(names) if len(names) > 1 else None,
         unit="probability" if is_classifier(model) else "",
@@ -119,12 +119,12 @@ def _averaged(model: Any, members: list[Any]) -> Trees:
 
 
 def _scaled(weight: float) -> LeafValues:
-    """Return the map from values (M, targets, 1) to weighted leaf values (M, targets)."""
+    """Return the function from values (M, targets, 1) to weighted leaf values (M, targets)."""
     return lambda value: value.reshape(len(value), -1) * weight
 
 
 def _probabilities(n_classes: Sequence[int], weight: float) -> LeafValues:
-    """Return the map from class counts or fractions (M, targets, classes) to weighted ones (M, n_outputs)."""
+    """Return the function from class counts or fractions (M, targets, classes) to weighted fractions (M, n_outputs)."""
     columns = [(target, k) for target, n in enumerate(n_classes) for k in ([1] if n == 2 else range(n))]
     targets, labels = np.transpose(columns)
 
@@ -136,7 +136,7 @@ def _probabilities(n_classes: Sequence[int], weight: float) -> LeafValues:
 
 
 def _class_names(classes: Sequence[NDArray[Any]]) -> list[str]:
-    """Name the outputs that `_probabilities` makes."""
+    """Return the names of the outputs of `_probabilities`."""
     kept = [_labels(labels)[1:] if len(labels) == 2 else _labels(labels) for labels in classes]
     if len(kept) == 1:
         return list(kept[0])
@@ -159,7 +159,7 @@ def _trees(
     output_names: tuple[str, ...] | None,
     unit: str,
 ) -> Trees:
-    """Concatenate the nodes of the members' trees, whose leaf values have shape (targets, classes)."""
+    """Concatenate the nodes of the members' trees. A node has values of shape `shape`, (targets, classes)."""
     trees, tree_offsets = _core.grown_trees(members)
     _refuse_empty(model, tree_offsets)
     n_nodes = int(tree_offsets[-1])
@@ -199,7 +199,7 @@ def _trees(
 
 
 def _first_other(trees: list[Any], shape: tuple[int, int]) -> str:
-    """Describe the first tree whose leaf values do not have shape (targets, classes)."""
+    """Describe the first tree whose values do not have shape `shape`, (targets, classes), for an error message."""
     shapes = [tuple(tree.value.shape[1:]) for tree in trees]
     other = next((k for k, found in enumerate(shapes) if found != shape), None)
     if other is None:
@@ -220,7 +220,8 @@ def _refuse_empty(model: Any, tree_offsets: NDArray[np.int64]) -> None:
 def _turn_nan_thresholds(fields: dict[str, NDArray[Any]]) -> None:
     """Replace splits at NaN, which scikit-learn 1.6.0 can produce, by equivalent splits at infinity.
 
-    No number is <= NaN, so all go right. With the children exchanged, all are <= infinity and go left.
+    No number is <= NaN, so all numbers go right. Every number is <= infinity and goes left, so the children are
+    exchanged, and so is the direction of missing values.
     """
     nan = np.flatnonzero(np.isnan(fields["threshold"]))
     fields["threshold"][nan] = np.inf
@@ -230,7 +231,7 @@ def _turn_nan_thresholds(fields: dict[str, NDArray[Any]]) -> None:
 
 
 def _batches(tree_offsets: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Yield ranges of trees whose first nodes lie in the same batch of `_BATCH` nodes."""
+    """Yield ranges of trees whose roots lie in the same batch of `_BATCH` nodes."""
     n_trees = tree_offsets.size - 1
     starts = np.searchsorted(tree_offsets[:-1], np.arange(0, tree_offsets[-1], _BATCH))
     edges = np.unique([*starts, n_trees]).tolist()
@@ -240,8 +241,8 @@ def _batches(tree_offsets: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 def _copy_nodes(trees: list[Any], fields: dict[str, NDArray[Any]], raw: NDArray[np.float64]) -> None:
     """Fill the fields with the concatenated nodes of some trees, and `raw` with their values (M, targets, classes).
 
-    The state for pickling gives the arrays of a tree without a copy. The public properties, one array per call, are
-    used for versions with another layout.
+    The state for pickling (`__getstate__`) returns the arrays of a tree without a copy. For versions of scikit-learn
+    with another layout of nodes, the public properties are used, which are slower.
     """
     first = trees[0].__getstate__()
     known = first["nodes"].dtype.fields or {}

@@ -1,4 +1,4 @@
-"""scikit-learn's meta-estimators of tree models: searches, pipelines, means and stacks of several."""
+"""scikit-learn's meta-estimators of tree models: searches, pipelines, means, and models of several targets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fasthdmr.loaders.trees import Trees
 
 
 def read_frozen(model: Any) -> Trees:
-    """Read the model inside a FrozenEstimator, which stays fitted when it is cloned."""
+    """Read the model inside a FrozenEstimator."""
     return read(model.estimator)
 
 
@@ -30,7 +30,7 @@ def read_search(model: Any) -> Trees:
 
 
 def read_pipeline(model: Any) -> Trees:
-    """Read the last step of a pipeline that leaves X as it is."""
+    """Read the last step of a pipeline that does not transform X."""
     transforming = [name for name, step in model.steps[:-1] if step not in (None, "passthrough")]
     if transforming:
         raise ValueError(
@@ -42,7 +42,7 @@ def read_pipeline(model: Any) -> Trees:
 
 
 def read_voting(model: Any) -> Trees:
-    """Read a weighted mean of tree models as one ensemble; of classifiers, by probabilities."""
+    """Read a weighted mean of tree models as one ensemble; for classifiers, the mean of their probabilities."""
     check_is_fitted(model)
     if getattr(model, "voting", "soft") != "soft":
         raise ValueError(
@@ -60,7 +60,7 @@ def read_voting(model: Any) -> Trees:
 
 
 def read_bagging(model: Any) -> Trees:
-    """Read the mean of tree models that have seen some of the columns each."""
+    """Read the mean of tree models, each of which may be fitted to a subset of the columns."""
     check_is_fitted(model)
     n_features = int(model.n_features_in_)
     members = []
@@ -75,7 +75,7 @@ def read_bagging(model: Any) -> Trees:
 
 
 def read_multi_output(model: Any) -> Trees:
-    """Read one model a target, side by side."""
+    """Read one model for each target; their outputs are side by side."""
     check_is_fitted(model)
     members = [_read_member(model, f"y{k}", member) for k, member in enumerate(model.estimators_)]
     names = [
@@ -87,7 +87,7 @@ def read_multi_output(model: Any) -> Trees:
 
 
 def read_one_vs_rest(model: Any) -> Trees:
-    """Read the scores of one class against the others; for two classes there is one."""
+    """Read the score of each class against the others; for two classes there is one score."""
     check_is_fitted(model)
     members = []
     for k, member in enumerate(model.estimators_):
@@ -105,7 +105,7 @@ _LINEAR = ("MaxAbsScaler", "MinMaxScaler", "RobustScaler", "StandardScaler")
 
 
 def read_transformed_target(model: Any) -> Trees:
-    """Read a model of a linear function of the target."""
+    """Read a regressor whose target is transformed linearly."""
     check_is_fitted(model)
     trees = _read_member(model, "regressor", model.regressor_)
     scaler, kind = model.transformer_, type(model.transformer_).__name__
@@ -122,7 +122,8 @@ def read_transformed_target(model: Any) -> Trees:
     return trees.scaled(scale).shifted(at_zero)
 
 
-# Classifiers whose output is a probability. The mean of others' margins is not the margin of the mean probability.
+# Classifiers whose output is a probability, so that the mean of members is a sum of trees. The mean of the margins of
+# other classifiers is not the margin of their mean probability.
 _PROBABILITIES = ("DecisionTreeClassifier", "ExtraTreeClassifier", "ExtraTreesClassifier", "RandomForestClassifier")
 
 
@@ -152,7 +153,7 @@ def _members(model: Any) -> str:
 
 
 def _named(trees: Trees, model: Any, *, keep_names: bool = False) -> Trees:
-    """Return the trees with the names of columns and classes that the outer model knows."""
+    """Return the trees with the names of columns and classes of the outer model."""
     columns = getattr(model, "feature_names_in_", None)
     trees = replace(trees, feature_names=None if columns is None else tuple(map(str, columns)))
     if keep_names or trees.offset.size == 1 or not hasattr(model, "classes_"):

@@ -1,4 +1,4 @@
-"""Sums of sums of trees: the members of means, votes and models of several targets, as one."""
+"""Several sums of trees as one: for means and votes of models, and for models of several targets."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from fasthdmr.loaders.trees import Trees
 
 
 def compared_alike(forests: Sequence[Forest]) -> list[Forest]:
-    """Return the forests with one comparison of values for all, as they are if they have.
+    """Return the forests with a common comparison rule; those that already have it are returned as they are.
 
     Raises
     ------
     ValueError
-        If there is none, because some take values for missing ones that others do not.
+        If there is no common rule, because some treat values as missing that others do not.
     """
     cores = _core.compared_alike([forest.core for forest in forests])
     return [
@@ -31,7 +31,7 @@ def compared_alike(forests: Sequence[Forest]) -> list[Forest]:
 
 
 def _one_rule(members: Sequence[Trees]) -> Sequence[Trees]:
-    """Return members that compare values in the same way."""
+    """Return the members with a common comparison rule."""
     plain = not any(m.float64 or m.replaced is not None or m.category_set is not None for m in members)
     if plain or len(members) == 1:
         return members
@@ -40,7 +40,7 @@ def _one_rule(members: Sequence[Trees]) -> Sequence[Trees]:
 
 
 def add(members: Sequence[Trees]) -> Trees:
-    """Return the sum of sums of trees that have the same number of outputs."""
+    """Return the sum of members that have the same number of outputs."""
     members = _one_rule(members)
     return replace(
         _end_to_end(
@@ -55,11 +55,11 @@ def add(members: Sequence[Trees]) -> Trees:
 
 
 def side_by_side(members: Sequence[Trees], output_names: tuple[str, ...]) -> Trees:
-    """Return the trees of several sums as those of one with all of their outputs, one after the other."""
+    """Return one sum of trees with the outputs of all members, one after the other."""
     members = _one_rule(members)
     first = np.cumsum([0, *(m.offset.size for m in members)])
     values = [m.value for m in members]
-    if any(value.shape[1] > 1 for value in values):  # leaves with several values have one for every output
+    if any(value.shape[1] > 1 for value in values):  # then leaves need a value for every output
         values = [_in_columns(m, int(start), int(first[-1])) for m, start in zip(members, first, strict=False)]
     tree_output = [m.tree_output + start for m, start in zip(members, first, strict=False)]
     return replace(
@@ -70,7 +70,7 @@ def side_by_side(members: Sequence[Trees], output_names: tuple[str, ...]) -> Tre
 
 
 def _in_columns(member: Trees, start: int, count: int) -> NDArray[np.float64]:
-    """Return leaf values with a column for every output, zero for those of other members."""
+    """Return leaf values with a column for every output, zero in the columns of other members."""
     value = np.zeros((len(member.value), count))
     if member.value.shape[1] > 1:
         value[:, start : start + member.value.shape[1]] = member.value
@@ -86,7 +86,7 @@ def _end_to_end(
     tree_output: Sequence[NDArray[np.int64]],
     offset: NDArray[np.float64],
 ) -> Trees:
-    """Return the trees of all members in their order, with these leaf values, outputs and constants."""
+    """Concatenate the trees of all members, with these leaf values, outputs and constants."""
     first_nodes = np.cumsum([0, *(member.left.size for member in members)])
     offsets = [m.tree_offsets[1:] + start for m, start in zip(members, first_nodes, strict=False)]
     return Trees(
@@ -121,7 +121,7 @@ def _end_to_end(
 
 
 def _same_levels(members: Sequence[Trees]) -> tuple[tuple[Any, ...], ...] | None:
-    """Return the levels of categories; where models differ, frames with such columns are refused."""
+    """Return the levels of categories if all members have the same; else None, and such frames are refused."""
     return members[0].levels if len({m.levels for m in members}) == 1 else None
 
 

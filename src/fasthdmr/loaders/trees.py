@@ -1,4 +1,4 @@
-"""The result of every loader: a sum of trees as flat arrays, which are passed to C++."""
+"""The result of every reader: a sum of trees as flat arrays, which are passed to C++."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _NOTHING = (1.0, 0.0, 0.0)  # a row of `replaced` from 1 to 0: no value lies bet
 
 @dataclass(frozen=True, eq=False)
 class Trees:
-    """A sum of trees as arrays: what a reader makes of a fitted model, see `fasthdmr.register_loader`.
+    """A sum of trees as arrays: the result of a reader, see `fasthdmr.register_loader`.
 
-    There are T trees with M nodes in all, those of a tree one after the other, its root first. A row starts at the
-    root. At an inner node it goes to the left child if its value of the variable `feature` is at most `threshold`, or
-    in the category set of the node, else to the right child. Output k of the model is its `offset` plus what the
-    leaves of all trees add to it.
+    There are T trees with M nodes in all. The nodes of a tree are contiguous, the root first. A row starts at the
+    root. At an inner node it goes to the left child if its value of column `feature` is at most `threshold` or, at
+    splits by categories, in the category set of the node. Else it goes to the right child. Output k of the model is
+    ``offset[k]`` plus the sum, over all trees, of the leaf that the row reaches.
 
-    Arrays of other types and lists are converted where that changes no number.
+    Lists and arrays of other types are converted if that changes no number.
 
     Attributes
     ----------
@@ -36,67 +36,68 @@ class Trees:
     tree_offsets : ndarray of shape (T + 1,), int64
         Tree t has the nodes from ``tree_offsets[t]`` to ``tree_offsets[t + 1] - 1``.
     left, right : ndarray of shape (M,), int64
-        The children of a node, counted from the root of its tree, which is 0; both are -1 at leaves.
+        The children of a node: positions within its tree, whose root is 0. Both are -1 at leaves.
     feature : ndarray of shape (M,), int64
-        The column that an inner node compares. Ignored at leaves, as all that follows but `value` and `weight`.
+        The column that an inner node compares. Ignored at leaves, like `threshold` and `missing_left`.
     threshold : ndarray of shape (M,), float64
-        A value equal to the threshold goes left. For a model that sends ``x < t`` left, it is the next number below t,
-        in the type that it compares in: ``np.nextafter(t, -np.inf)``.
+        A value equal to the threshold goes left. For a model that sends ``x < t`` left, pass the next number below t,
+        ``np.nextafter(t, -np.inf)``, in the floating-point type of the comparison.
     missing_left : ndarray of shape (M,), uint8
         1 where missing values (NaN) go left, else 0.
     value : ndarray of shape (M, 1) or (M, K), float64
-        What a leaf adds, with learning rate and averaging multiplied in: to the tree's output, or to each of K outputs.
-        Ignored at inner nodes.
+        The value of a leaf, multiplied by the learning rate or the weight of the tree in a mean. One column: it is
+        added to the output of the tree. K columns: to each of K outputs. Ignored at inner nodes.
     tree_output : ndarray of shape (T,), int64
-        The output that a tree adds to, where leaves have one value.
+        The output that a tree adds to, if `value` has one column.
     offset : ndarray of shape (K,), float64
         The constant of each output.
     weight : ndarray of shape (M,), float64
-        Weight of the training rows in each node, for the values of inner nodes: sorting by node needs them. Where it is
-        not known, and where two children have none or less, they count alike: pass ones.
+        Total weight of the training rows in each node. The value of an inner node, which sorting by node needs, is the
+        mean of its children with these weights; two children of total weight 0 or less count equally. Pass ones if the
+        weights are not known.
     impurity : callable or None
         Returns the impurity of each node, (M,), for `fasthdmr.inspection.tree_importance`. None: not known.
     allow_nan : bool
-        Whether the model takes missing values.
+        Whether the model accepts missing values.
     feature_names, output_names : tuple of str or None
-        Names of the columns that the model was fitted with, and of the outputs where there are several.
+        Names of the columns that the model was fitted with, and of the outputs if there are several.
     is_classifier : bool
-        Whether it was fitted to labels.
+        Whether it was fitted to class labels.
     float64 : bool
         Whether values are compared with thresholds in float64. Otherwise they are rounded to float32 first.
     replaced : ndarray of shape (n_features, 3), float64, or None
-        Values of a column from the first to the second number count as the third: another number, or NaN where the
-        model takes them for missing. A first number above the second replaces nothing.
+        One row (low, high, by) for each column of X: values from low to high are replaced by the third number before
+        comparisons. That is NaN if the model treats them as missing. If low > high, nothing is replaced.
     category_set : ndarray of shape (M,), int64, or None
-        At nodes that split by categories the number of the set that goes left, at others -1. Such nodes have no
-        threshold. None: there are none.
+        The number of the set that goes left, at nodes that split by categories; -1 at all others. The threshold of a
+        node with a set is ignored. None: no node splits by categories.
     set_offsets : ndarray of shape (S + 1,), int64, or None
         Set s is the union of the intervals from ``set_offsets[s]`` to ``set_offsets[s + 1] - 1``.
     set_intervals : ndarray of shape (number of intervals, 2), float64, or None
         Closed intervals of values: a category c alone is the interval from c to c.
     takes_codes : bool
-        Whether columns of categories hold codes that the model's library gives to categories.
+        Whether X holds categories as the codes that the model's library assigns.
     levels : tuple of tuple, or None
-        By code the levels of each column of dtype category that the model was trained with, in the order of columns.
-        Such columns of a data frame become codes by them. None: they are not known, and such columns are refused.
+        For each column of dtype category in the training frame, in the order of columns: its levels by code. They
+        convert such columns of a data frame to codes. None: not known, and such columns are refused.
     refuses_unseen : bool
-        Whether other levels are an error; otherwise they are missing.
+        Whether other levels are an error; otherwise they count as missing.
     absent : float or None
-        What entries that a sparse X does not store count as: 0.0, or NaN for missing. None: sparse X is refused.
+        The value of entries that a sparse X does not store: 0.0, or NaN for missing. None: sparse X is refused.
     text_levels : tuple of (int, tuple)
-        Of the columns that hold text, the position and the levels. Text becomes its place among the levels, and what is
-        none of them is missing.
+        For each column that holds text, its position and its levels. A level is replaced by its code, the position in
+        this tuple; other text counts as missing.
     hashes_text : bool
-        Whether these levels are CatBoost's hashes.
+        Whether `text_levels` are CatBoost's hashes. Then other text gets one more code.
     unit : str
-        What the sum is, such as "log-odds" or "log of the mean"; "" where it is in the units of the target.
+        The unit of the sum, such as "log-odds" or "log of the mean"; "" if it is the unit of the target.
     is_margin : bool
-        Whether what the model predicts is a function of the sum, and no method of it gives the sum itself.
+        Whether `predict` of the model is not the sum but a function of it. Means of such models are refused.
 
     Raises
     ------
     ValueError
-        If an array has another shape than the others ask for, or numbers that its type does not hold.
+        If the shape of an array does not fit the others, or its type cannot represent its numbers.
 
     Examples
     --------
@@ -152,12 +153,12 @@ class Trees:
         Parameters
         ----------
         forest : Forest
-            What `load_forest` has read.
+            The result of `load_forest`.
 
         Returns
         -------
         Trees
-            The value of an inner node is the mean of its children. Impurities are not known.
+            The value of an inner node is the weighted mean of its children. `impurity` is None.
         """
         _, n_features, _, *arrays, (_, thresholds, replaced, _, cuts), category_set = forest.core.__getstate__()
         tree_offsets, left, right, feature, threshold, missing_left, value, tree_output, offset, weight = arrays
@@ -190,12 +191,12 @@ class Trees:
         )
 
     def scaled(self, weight: float | NDArray[np.float64]) -> Trees:
-        """Return the sum whose outputs are multiplied by a number.
+        """Return the sum of trees with its outputs multiplied by a factor.
 
         Parameters
         ----------
         weight : float or ndarray of shape (K,)
-            One for all outputs, or one for each.
+            One factor for all outputs, or one for each.
 
         Returns
         -------
@@ -207,12 +208,12 @@ class Trees:
         return replace(self, value=value, offset=self.offset * weights)
 
     def shifted(self, by: NDArray[np.float64]) -> Trees:
-        """Return the sum to whose outputs constants are added.
+        """Return the sum of trees with constants added to its outputs.
 
         Parameters
         ----------
         by : ndarray of shape (K,)
-            One for each output.
+            One constant for each output.
 
         Returns
         -------
@@ -221,14 +222,14 @@ class Trees:
         return replace(self, offset=self.offset + by)
 
     def of_columns(self, columns: NDArray[np.int64], n_features: int) -> Trees:
-        """Return the sum as a function of rows with more columns than those it was trained with.
+        """Return the sum of trees as a function of an X with more columns.
 
         Parameters
         ----------
         columns : ndarray of shape (n,), int64
-            Where its own columns stand among all.
+            Positions of the present columns in the larger X.
         n_features : int
-            The number of all.
+            Number of columns of the larger X.
 
         Returns
         -------
@@ -257,8 +258,8 @@ class Trees:
         Raises
         ------
         ValueError
-            If they are no trees: children out of range, with two parents or none, variables, outputs or sets that
-            there are not, thresholds that are NaN, intervals that fall.
+            If the arrays are not those of trees: children out of range or with other than one parent; columns, outputs
+            or sets out of range; thresholds that are NaN; intervals that do not ascend.
         """
         if self.category_set is not None and not self.float64:
             return self._in_float64().forest()
@@ -305,7 +306,7 @@ class Trees:
         return np.full_like(self.left, -1) if self.category_set is None else self.category_set
 
     def _comparison(self) -> tuple[_core.Comparison | None, NDArray[np.int64] | None]:
-        """Return how values are compared, and the numbers of the category sets in that comparison."""
+        """Return the comparison rule, and for each node the number of its category set in that rule."""
         if not self.float64:
             return None if self.replaced is None else (self.n_features, [], self.replaced, _NO_SETS, []), None
         replaced = np.tile(_NOTHING, (self.n_features, 1)) if self.replaced is None else self.replaced
@@ -321,7 +322,7 @@ class Trees:
         )
 
     def _in_float64(self) -> Trees:
-        """Return the same sum for comparisons in float64, which category sets need: they are numbered by thresholds."""
+        """Return the same sum of trees with comparisons in float64, which category sets need."""
         assert self.set_intervals is not None
         ends = [_core.float32_intervals(of.copy())[:, k] for k, of in enumerate(self.set_intervals.T)]
         return replace(
@@ -344,14 +345,14 @@ def numbered(count: int, prefix: str = "") -> tuple[str, ...]:
 
 
 def first_trees(arrays: dict[str, Any], count: int) -> dict[str, Any]:
-    """Return the arrays of the first trees."""
+    """Return the arrays of the first `count` trees."""
     n_nodes = int(arrays["tree_offsets"][count])
     first = {"tree_offsets": count + 1, "set_offsets": None, "set_intervals": None}
     return {name: array[: first.get(name, n_nodes)] for name, array in arrays.items()}
 
 
 def _sets_of(category_set: NDArray[np.int64], cuts: list[NDArray[np.float64]]) -> dict[str, Any]:
-    """Return the sets of categories, if there are any, from their cuts."""
+    """Return the category sets as fields of `Trees`, from the end points of their half-open intervals (low, high]."""
     if not cuts:
         return {}
     low, high = np.concatenate(cuts).reshape(-1, 2).T

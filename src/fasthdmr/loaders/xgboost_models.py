@@ -14,7 +14,7 @@ from fasthdmr import _core
 from fasthdmr.loaders.exports import count
 from fasthdmr.loaders.trees import Trees, first_trees, numbered
 
-# The margin of a prediction, by objective; of all others the margin is the prediction.
+# Objectives by their link function, which maps a prediction to the margin.
 _LOGIT = ("binary:logistic", "reg:logistic")
 _LOG = ("count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:aft")
 _IDENTITY = (
@@ -44,7 +44,7 @@ def read_booster(booster: Any) -> Trees:
 
 
 def read_wrapper(model: Any) -> Trees:
-    """Read an XGB* estimator with the rounds that it predicts with: up to the best one after early stopping."""
+    """Read an XGB* estimator with the rounds that it predicts with: after early stopping, up to the best one."""
     booster = model.get_booster()
     try:
         rounds = int(model.best_iteration) + 1
@@ -67,7 +67,7 @@ def of_document(
     missing: float = math.nan,
     classes: Any = None,
 ) -> Trees:
-    """Return the trees of a model, whose arrays and other fields have been read."""
+    """Return the trees of a model from the arrays of its nodes and the rest of its document."""
     learner = document["learner"]
     objective, parameters = learner["objective"]["name"], learner["learner_model_param"]
     gradient_booster = learner["gradient_booster"]
@@ -103,9 +103,9 @@ def of_document(
 
 
 def _levels(model: dict[str, Any]) -> tuple[tuple[Any, ...], ...] | None:
-    """Return the levels of the columns that have some, which xgboost 3.1 and later write: numbers, or text in bytes.
+    """Return the levels, numbers or text, of the columns of categories. xgboost 3.1 and later write them.
 
-    None if they are not known. xgboost counts characters and writes bytes, so text is whole only where it is ASCII.
+    None if they are not known. xgboost counts characters but writes bytes, so only ASCII text can be read.
     """
     levels = []
     for column in model.get("cats", {}).get("enc", []):
@@ -139,7 +139,7 @@ def _unit(objective: str) -> str:
 
 
 def _margin(objective: str, base: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the margin of a model without trees, from what it predicts."""
+    """Return the margin of a model without trees, from its prediction (the base score)."""
     low, high = (0.0 if objective in _LOGIT + _LOG else -math.inf), (1.0 if objective in _LOGIT else math.inf)
     if not ((low < base) & (base < high)).all():
         raise ValueError(f"The base_score {base} of this xgboost model is out of the range of {objective!r}.")
@@ -164,6 +164,6 @@ def _output_names(n_outputs: int, classes: Any, objective: str) -> tuple[str, ..
 
 
 def _missing(n_features: int, missing: float) -> NDArray[np.float64]:
-    """Return the float64 values that are equal to `missing` in float32, as values that count as NaN."""
+    """Return the field `replaced`: float64 values that round to `missing` in float32 are replaced by NaN."""
     [[low, high]] = _core.float32_intervals(np.array([np.float32(missing)], dtype=np.float64))
     return np.tile([low, high, np.nan], (n_features, 1))
