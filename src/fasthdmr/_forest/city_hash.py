@@ -1,4 +1,4 @@
-"""CityHash64 of version 1.0, whose lower half CatBoost knows categories by."""
+"""CityHash64 of version 1.0. CatBoost identifies categories by its lower 32 bits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _K_PAIR = 0x9DDFEA08EB382D69
 
 
 def category_hash(text: bytes) -> int:
-    """Return the lower 32 bits as a signed number, as CatBoost's exports write them.
+    """Return the lower 32 bits of the hash as a signed number, the form in CatBoost's exports.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def _up_to_32(s: bytes) -> int:
 
 
 def _half(s: bytes, start: int, a: int, z: int) -> tuple[int, int]:
-    """Return two hashes of 32 bytes that begin at `start`, the first and the last of which are in `a` and `z`."""
+    """Return two hashes of 32 bytes from `start`; `a` and `z` are functions of the first and the last eight bytes."""
     b, c = _rotate(a + z, 52), _rotate(a, 37)
     a += _read(s, start + 8)
     c += _rotate(a, 7)

@@ -59,8 +59,8 @@ class NodeGroup:
 class Forest:
     """An immutable, picklable ensemble of decision trees: a constant and a sum of trees, for each output.
 
-    Made by :func:`fasthdmr.load_forest`. A row goes left where x is at most the threshold, in float32 or in
-    float64 as the model compares; missing values (NaN) go where the model sends them.
+    Made by :func:`fasthdmr.load_forest`. A row goes left if x is at most the threshold, compared in float32 or
+    float64 as in the model's library. Missing values (NaN) go to the same child as in the library.
 
     Parameters
     ----------
@@ -69,27 +69,28 @@ class Forest:
     allow_nan : bool
         Whether the model accepts missing values.
     feature_names, output_names : tuple of str or None
-        Names of the variables, and of the outputs where there are several.
+        Names of the variables, and of the outputs if there are several.
     is_classifier : bool
-        Whether it is fitted to class labels: its outputs are scores or probabilities.
+        Whether the model was fitted to class labels. Then the outputs are scores or probabilities.
     takes_codes : bool
-        Whether X holds categories as the codes that the model's library gives them.
+        Whether X holds categories as the codes that the model's library assigns.
     levels : tuple of tuple, or None
-        Of the columns of dtype category of the training frame, one after the other, the levels by code. Such columns of
-        X become codes by these.
+        For each column of dtype category in the training frame, in the order of columns: its levels by code. They
+        convert such columns of X to codes. None: not known, and such columns are refused.
     refuses_unseen : bool
-        Whether other levels are an error, or else missing.
+        Whether other levels are an error; otherwise they count as missing.
     absent : float or None
-        What entries that a sparse X does not store count as: 0.0, or NaN where the model's library takes them for
-        missing. None: sparse X is refused.
+        The value of entries that a sparse X does not store: 0.0, or NaN if the model's library treats them as missing.
+        None: sparse X is refused.
     text_levels : tuple of (int, tuple)
-        Of the columns of X that hold text, the position and the levels. Text becomes codes, its places among them.
+        For each column of X that holds text, its position and its levels. A level is replaced by its code, the position
+        in this tuple.
     hashes_text : bool
-        Whether levels are CatBoost's hashes of text and of whole numbers.
+        Whether `text_levels` are CatBoost's hashes of text and of whole numbers.
     unit : str
-        What the outputs are: "log-odds", "half the log-odds", "log of the mean", "log of the hazard", "log of the
-        time", "log of the quantile", "square root", "score" or "probability"; "" where they are in the units of the
-        target, or not known.
+        The unit of the outputs: "log-odds", "half the log-odds", "log of the mean", "log of the hazard", "log of the
+        time", "log of the quantile", "square root", "score" or "probability". "" if it is the unit of the target or
+        not known.
 
     Examples
     --------
@@ -143,8 +144,8 @@ class Forest:
     def groups(self) -> list[Group]:
         """The trees grouped by the exact set of variables that they split on (the paper's P_i, spec 4).
 
-        The list is sorted by output, size of the subspace, subspace. A tree whose leaves hold a value for
-        each output is in one group of every output.
+        The list is sorted by output, size of the subspace, subspace. A tree whose leaves have a value for
+        each output belongs to one group of every output.
         """
         return [Group(subspace, trees, output) for output, subspace, trees in self.core.groups()]
 
@@ -157,18 +158,19 @@ class Forest:
         return [NodeGroup(subspace, output) for output, subspace in self.core.node_groups()]
 
     def counts_as_missing(self, column: int, values: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Return which values of a column the model takes for missing.
+        """Return which values of a column the model treats as missing.
 
         Parameters
         ----------
         column : int
-            Its position in X.
+            Position of the column in X.
         values : ndarray of shape (m,)
-            NaN, and what the model was told to take for missing: zeros, or another number.
+            Values of the column.
 
         Returns
         -------
         ndarray of shape (m,), bool
+            True for NaN, and for the numbers that an option of the model declares as missing.
         """
         replaced = self.core.comparison[2]
         missing = np.isnan(values)
@@ -183,8 +185,8 @@ class Forest:
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (N, n_features)
-            Arrays of float32 and float64 in any memory order are read in place. Sparse rows become dense in blocks of
-            64 MB; what they do not store is zero or missing, as for the model's library.
+            Arrays of float32 and float64 in any memory order are read without a copy. Sparse rows are converted to
+            dense ones in blocks of 64 MB. Entries that are not stored are zero or missing, as in the model's library.
         n_jobs : int or None
             Number of threads; the result does not depend on it.
 
@@ -211,30 +213,30 @@ class Forest:
         return output if self.n_outputs > 1 else output[:, 0]
 
     def group_features(self, X: ArrayLike, by: Sorting = "tree", n_jobs: int | None = None) -> NDArray[np.float64]:
-        """Evaluate every group by itself: the tree features B(X) (spec, section 4).
+        """Evaluate each group of trees or nodes: the tree features B(X) (spec, section 4).
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (N, n_features)
             As for `predict`.
         by : {"tree", "node"}
-            What is assigned to subspaces. "tree": whole trees, each to the set of its split variables. "node": the
-            value of the root and, for every other node that contains the row, the difference from its parent's
-            value, each to the set of variables on the path to the node. The value of an inner node is the mean of
-            its children, weighted by their training weights.
+            How trees are assigned to subspaces. "tree": each tree to the set of its split variables. "node": the sum
+            along the path of a row, split into the value of the root and the difference of each further node from its
+            parent, each assigned to the set of variables on the path to the node. The value of an inner node is the
+            mean of its children, weighted by their training weights.
         n_jobs : int or None
             Number of threads; the result does not depend on it.
 
         Returns
         -------
         ndarray of shape (N, len(groups)) or (N, len(node_groups)), float64, Fortran order
-            Column g is what ``groups[g]``, or ``node_groups[g]``, adds to its output. The columns of an output and
+            Column g is the part of its output from ``groups[g]``, or ``node_groups[g]``. The columns of an output and
             its offset sum to `predict`.
 
         Raises
         ------
         ValueError
-            If `by` is none of these, or as for `predict`.
+            If `by` is another value, or as for `predict`.
         TypeError
             As for `predict`.
 
@@ -258,7 +260,7 @@ class Forest:
         return self._evaluate(_core.TreeFeatures if by == "tree" else _core.NodeFeatures, X, n_jobs)
 
     def _evaluate(self, kind: type[_core.Evaluator], X: Any, n_jobs: int | None) -> NDArray[np.float64]:
-        """Evaluate; the layout of the trees in memory is made at the first call and cached."""
+        """Evaluate the forest. The evaluator of each kind is built at its first use and cached."""
         threads = n_threads(n_jobs)
         if is_sparse(X) and X.shape[0]:
             blocks = dense_blocks(X, absent_in(X, [self]))

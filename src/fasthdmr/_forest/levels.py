@@ -1,4 +1,4 @@
-"""Columns of dtype category as the codes that xgboost and LightGBM make of them."""
+"""Conversion of columns of dtype category to the codes that xgboost and LightGBM assign."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class TakesLevels(Protocol):
 
 
 def recoded(X: Any, forests: Sequence[TakesLevels]) -> Any:
-    """Return X with codes in place of categories, by the levels of the models, where these take codes.
+    """Return X with codes in place of categories, if models take codes; the models store the levels.
 
-    The values of such columns may be other numbers than their codes, so they are never read as they are.
+    Levels can be numbers that differ from their codes, so the values of such columns are never used directly.
 
     Raises
     ------
     ValueError
         If a model does not store the levels of the columns, if models have different ones, or for unseen levels. If X
-        is a Series, which stores the values of levels and not the dtype of each column.
+        is a Series, because it does not store the dtype of each column.
     """
     takers = [forest for forest in forests if forest.takes_codes]
     if takers and hasattr(X, "iloc") and X.ndim == 1:

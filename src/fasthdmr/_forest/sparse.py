@@ -1,4 +1,4 @@
-"""Sparse rows as dense ones: what an entry that is not stored counts as depends on the library of the model."""
+"""Conversion of sparse rows to dense ones. The value of entries that are not stored depends on the model's library."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _BLOCK_BYTES = 1 << 26
 
 
 class TakesSparse(Protocol):
-    """What is asked of a forest; its attribute is described there."""
+    """The attribute of `Forest` that this module uses."""
 
     @property
     def absent(self) -> float | None: ...
 
 
 def is_sparse(X: Any) -> bool:
-    """Return whether rows are a sparse matrix or array of SciPy.
+    """Return whether X is a sparse matrix or array of SciPy.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def is_sparse(X: Any) -> bool:
 
 
 def as_dense(X: Any, forests: Sequence[TakesSparse]) -> Any:
-    """Return sparse rows as an array, and all other rows as they are.
+    """Return sparse rows as an array, and all other X unchanged.
 
     Raises
     ------
@@ -47,12 +47,12 @@ def as_dense(X: Any, forests: Sequence[TakesSparse]) -> Any:
 
 
 def absent_in(X: Any, forests: Sequence[TakesSparse]) -> float:
-    """Return what an absent entry of sparse rows counts as; errors as of `as_dense`."""
+    """Return the value of absent entries of sparse rows. Raises the errors of `as_dense`."""
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got {X.ndim}D sparse array instead: X must be two-dimensional.")
     if X.dtype.kind not in "biuf":
         raise ValueError(f"X must be numeric, but it is a sparse matrix of type {X.dtype}. Pass real numbers.")
-    absent = {str(forest.absent): forest.absent for forest in forests}  # by text: NaN is equal to nothing
+    absent = {str(forest.absent): forest.absent for forest in forests}  # by text, because NaN != NaN
     if len(absent) == 1 and (value := next(iter(absent.values()))) is not None:
         return value
     reason = "models read absent entries in different ways" if len(absent) > 1 else "this model does not take it"
@@ -65,7 +65,7 @@ def absent_in(X: Any, forests: Sequence[TakesSparse]) -> float:
 
 
 def dense_blocks(X: Any, absent: float) -> Iterator[tuple[slice, NDArray[Any]]]:
-    """Yield blocks of sparse rows as arrays of at most 64 MB, or of one row, with their places."""
+    """Yield blocks of sparse rows as arrays of at most 64 MB, or of one row, each with its slice of row indices."""
     rows = X.tocsr()
     step = max(1, _BLOCK_BYTES // (8 * max(1, rows.shape[1])))
     for start in range(0, rows.shape[0], step):
@@ -74,7 +74,7 @@ def dense_blocks(X: Any, absent: float) -> Iterator[tuple[slice, NDArray[Any]]]:
 
 
 def in_place(n_rows: int, blocks: Iterable[tuple[slice, NDArray[np.float64]]]) -> NDArray[np.float64]:
-    """Return the rows of all blocks in one matrix, column by column in memory."""
+    """Copy the rows of all blocks into one matrix in Fortran order."""
     whole = None
     for place, values in blocks:
         if whole is None:
@@ -85,7 +85,7 @@ def in_place(n_rows: int, blocks: Iterable[tuple[slice, NDArray[np.float64]]]) -
 
 
 def _filled(rows: Any, absent: float) -> NDArray[Any]:
-    """Return compressed rows as an array; entries that are stored twice are added up."""
+    """Return a CSR matrix as an array. Duplicate entries are summed."""
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()

@@ -1,4 +1,4 @@
-"""Columns of text as the codes that a model's own encoder makes of them."""
+"""Conversion of columns of text to the codes that the model's own encoder assigns."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from fasthdmr._forest.city_hash import category_hash
 from fasthdmr._support.numbers import is_number_type
 
 Levels = tuple[tuple[int, tuple[Any, ...]], ...]
-"""Of the columns that hold text, the position and the levels by code."""
+"""For each column that holds text: its position, and its levels by code."""
 
 
-class KnowsText(Protocol):
-    """What is asked of a forest; its attribute is described there."""
+class HasTextLevels(Protocol):
+    """The attributes of `Forest` that this module uses."""
 
     @property
     def text_levels(self) -> Levels: ...
@@ -25,16 +25,16 @@ class KnowsText(Protocol):
     def hashes_text(self) -> bool: ...
 
 
-def text_as_codes(X: Any, forests: Sequence[KnowsText]) -> Any:
-    """Return rows with codes in place of text, by the levels of the models; unknown levels are missing.
+def text_as_codes(X: Any, forests: Sequence[HasTextLevels]) -> Any:
+    """Return X with codes in place of text. The models store the levels; unknown levels become NaN.
 
-    Columns of numbers stay as they are: they hold codes. Where levels are CatBoost's hashes, whole numbers are text
-    too, and all that the model does not know is one more level.
+    Columns of numbers are not changed: they hold codes already. If levels are CatBoost's hashes, whole numbers are
+    converted too, as text, and all unknown levels get one code more than the known ones.
 
     Raises
     ------
     ValueError
-        If models know different levels, or for real or missing numbers among CatBoost's categories.
+        If models have different levels, or for real or missing numbers among CatBoost's categories.
     """
     known = {(forest.text_levels, forest.hashes_text) for forest in forests if forest.text_levels}
     if not known:
@@ -51,7 +51,7 @@ def text_as_codes(X: Any, forests: Sequence[KnowsText]) -> Any:
 
 
 def _as_table(X: Any, hashed: bool) -> Any:
-    """Return rows as a frame or an array, which is a copy where columns are replaced in it."""
+    """Return X as a frame or an array in which columns can be replaced without changing X."""
     if hasattr(X, "iloc"):
         return X.copy(deep=False) if X.ndim == 2 else X.to_frame().T
     if hasattr(X, "columns") or (not hashed and isinstance(X, np.ndarray) and is_number_type(X.dtype)):
@@ -94,7 +94,7 @@ def _with_column(rows: Any, column: int, values: NDArray[np.float64]) -> Any:
         rows[:, column] = values
     elif hasattr(rows, "isetitem"):
         rows.isetitem(column, values)
-    else:  # polars replaces columns
+    else:  # frames of polars are immutable: this returns a new one
         old = rows[:, column]
         return rows.with_columns(type(old)(old.name, values))
     return rows

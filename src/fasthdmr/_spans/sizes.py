@@ -1,4 +1,4 @@
-"""Sizes of single variables: the default, or more splines if generalised cross-validation prefers them (spec 4)."""
+"""Number of splines of each single variable: the default, or more where generalised cross-validation is lower."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ SIZED_ROWS = 4000
 
 _GAIN = 0.9  # the largest ratio of new to old criterion at which a larger size is chosen
 _INFLATION = 1.5  # factor of the degrees of freedom in GCV, which makes overfitting rarer
-_ROWS_PER_SPLINE = 8
-_MOST_COLUMNS = 1500
-_LEAST_RIDGE = 1e-12
+_ROWS_PER_SPLINE = 8  # the least
+_MOST_COLUMNS = 1500  # with more columns in all, every variable keeps the default
+_LEAST_RIDGE = 1e-12  # makes singular systems positive definite if the ridge is 0
 
 
 def rows_for_sizes(n_rows: int) -> slice:
@@ -44,15 +44,15 @@ def main_sizes(
 ) -> dict[int, int]:
     """Choose the number of splines of single variables by generalised cross-validation (GCV) of the additive fit.
 
-    A variable gets more splines than the default if its main effect, refitted to the residual of the other variables,
-    then lowers the GCV by a tenth, as for an oscillating effect. For other effects, more splines would only fit noise.
+    The main effect of a variable is refitted with more splines to the residual of the other variables. It gets the
+    larger size if this lowers the GCV by a tenth, as for an oscillating effect. Else more splines would fit noise.
 
     Parameters
     ----------
     X : ndarray of shape (N, n)
     weights : ndarray of shape (N,) or None
     values : ndarray of shape (N, K)
-        The outputs. All get the same sizes; their errors are divided by their variances.
+        The outputs. Sizes are the same for all. The error of each output is divided by its variance.
     variables : list of int
     rule : int
         The default size.
@@ -98,7 +98,7 @@ def main_sizes(
     others = {j: freedom - fit.solve([a])[1] for a, j in enumerate(used)}
     partial = {j: left + effects[:, a] for a, j in enumerate(used)}
     tried: dict[int, dict[int, float]] = {j: {} for j in used}
-    # The largest size has the smallest residual, so most variables need one fit only.
+    # The largest size has the smallest residual. A variable whose residual is too large there is not tried further.
     for size in reversed([size for size in CANDIDATES if rule < size <= n_rows / _ROWS_PER_SPLINE]):
         finer = AdditiveFit(
             spans(used, size), X, weights, np.hstack([partial[j] for j in used]), ridge / n_rows, joint=False
@@ -117,7 +117,7 @@ def main_sizes(
 
 
 class AdditiveFit:
-    """Ridge regression on the spans of single variables, from centred products.
+    """Ridge regression on the spans of single variables, from the covariances of their columns.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class AdditiveFit:
     ridge : float
         The penalty of a span of p columns is this number divided by p.
     joint : bool
-        Whether spans will be fitted jointly, which needs the products of columns of different spans.
+        Whether spans will be fitted jointly, which needs the covariances of columns of different spans.
 
     Attributes
     ----------
