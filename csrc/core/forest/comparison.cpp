@@ -13,7 +13,7 @@ namespace fasthdmr {
 
 namespace {
 
-constexpr std::size_t kMostCodes = std::size_t(1) << 24;  // float32 represents integers up to it exactly
+constexpr std::size_t kMostCodes = std::size_t(1) << 24;  // float32 represents integers up to this one exactly
 
 }  // namespace
 
@@ -26,8 +26,8 @@ float largest_float_not_above(double threshold) {
     return double(rounded) > threshold ? std::nextafter(rounded, -infinity) : rounded;
 }
 
-// Conversion to float32 rounds to the nearest, and a midpoint to the neighbour with an even last bit. Above the largest
-// float32 the next number is infinity, and rounding treats it as 2^128.
+// Conversion to float32 rounds to the nearest number, and a midpoint to the neighbour with an even last bit. For
+// rounding, infinity, the next number above the largest float32, counts as 2^128.
 double largest_double_not_above(float threshold) {
     constexpr float infinity = std::numeric_limits<float>::infinity();
     const auto finite = [](float v) { return std::isinf(v) ? std::copysign(0x1p128, double(v)) : double(v); };
@@ -187,7 +187,7 @@ void Comparison::load_set(index column, const float* codes, index rows, float* o
     for (index r = 0; r < rows; ++r) out[r] = std::isnan(codes[r]) ? codes[r] : float(outside[index(codes[r])]);
 }
 
-// Each step of the binary search is a loop over all rows, without branches on the data.
+// A binary search for all rows at once: each step is a loop over the rows, which has no branches and is vectorised.
 void Comparison::load_coded(index variable, const double* x, index rows, float* out) const {
     const std::vector<double>& sorted = thresholds_[variable];
     std::int32_t below[kBlockRows] = {};

@@ -1,5 +1,5 @@
-// How a forest compares inputs with thresholds. Inputs are converted to float32 numbers here and nowhere else; nodes
-// compare these numbers.
+// The comparison rule of a forest. Inputs are converted to float32 codes here and nowhere else; nodes compare these
+// codes with their thresholds.
 #pragma once
 
 #include <memory>
@@ -9,12 +9,12 @@
 
 namespace fasthdmr {
 
-// The nodes of a forest, as a loader passes them.
+// The nodes of a forest as arrays, from a loader.
 struct NodeArrays {
     index n_nodes;
     const std::int64_t *left, *right, *feature;
     const double* threshold;
-    const std::int64_t* set = nullptr;  // by node, the number of its set of values, or -1: a threshold. Null: all -1
+    const std::int64_t* set = nullptr;  // by node: the number of its value set, or -1 for a threshold. Null: all -1
 };
 
 // Values in [low, high] are replaced by `by`: a number in that interval, or NaN (missing). If low > high, none are.
@@ -24,42 +24,43 @@ struct Replacement {
     bool operator==(const Replacement& other) const;
 };
 
-// A set of values of a variable, such as the categories that go left at a split. It is the union of the intervals
-// (cuts[0], cuts[1]], (cuts[2], cuts[3]], ...
+// A set of values of a variable, such as the categories that go left at a split: the union of the intervals (cuts[0],
+// cuts[1]], (cuts[2], cuts[3]], ...
 struct ValueSet {
     index variable;
-    std::vector<double> cuts;  // an even number of them, increasing
+    std::vector<double> cuts;  // an even number of them, ascending
 
     bool operator==(const ValueSet& other) const { return variable == other.variable && cuts == other.cuts; }
     bool operator<(const ValueSet& other) const {
         return variable != other.variable ? variable < other.variable : cuts < other.cuts;
     }
 };
-// The cuts of a union of closed intervals, given as pairs of numbers.
+// The cuts of the union of `count` closed intervals, given as pairs of numbers.
 std::vector<double> cuts_of(const double* intervals, index count);
 
-// The largest float32 that is not above a threshold. A float32 x is above one of them if and only if it is above the
-// other.
+// The largest float32 that is not above a threshold. A float32 x is above the threshold if and only if it is above this
+// number.
 float largest_float_not_above(double threshold);
 // The largest float64 whose rounding to float32 is not above the threshold.
 double largest_double_not_above(float threshold);
 
-// A row goes left if x <= threshold, compared in float32 (scikit-learn's trees cast x) or in float64. The code of a
-// value is the float32 number that nodes compare. For a comparison in float32 it is x itself, rounded. For a comparison
-// in float64, the code of a threshold is its position among all thresholds of its variable, and the code of x is the
-// number of thresholds below x; both are exact up to 2^24 thresholds. So traversals are the same in both cases.
+// A row goes left if x <= threshold, compared in float32 (scikit-learn's trees cast x) or in float64. Nodes compare
+// codes, which are float32 numbers. For a comparison in float32 the code of x is x, rounded to float32. For a
+// comparison in float64, the code of a threshold is its position among all thresholds of its variable, and the code of
+// x is the number of thresholds below x; both are exact up to 2^24 thresholds. So the same code traverses trees in both
+// cases.
 //
-// A comparison provides columns: one for each variable, and one for each set of values, which is 0 for values in the
-// set and 1 for others. A split by a set is then a comparison of its column with the threshold 0.
+// A comparison has a column for each variable, and one for each value set: 0 for values in the set and 1 for others. A
+// split by a set is a comparison of this column with the threshold 0.
 class Comparison {
 public:
     // A comparison in float32.
     Comparison(index n_features, std::vector<Replacement> replaced = {});
-    // A comparison in float64. The thresholds of each variable, the cuts of its sets included, increase strictly. The
-    // sets do so as well.
+    // A comparison in float64. The thresholds of each variable must include the cuts of its sets, and ascend strictly.
+    // The sets must ascend strictly, too.
     Comparison(std::vector<std::vector<double>> thresholds, std::vector<Replacement> replaced,
                std::vector<ValueSet> sets = {});
-    // The comparison in float64 for the nodes of a forest; cuts[k] are those of the set that nodes refer to as k.
+    // The comparison in float64 for the nodes of a forest; cuts[k] are the cuts of set number k.
     static Comparison of_nodes(const NodeArrays& nodes, std::vector<Replacement> replaced,
                                const std::vector<std::vector<double>>& cuts = {});
     // This comparison without the columns of sets.
@@ -67,7 +68,7 @@ public:
 
     index n_features() const { return n_features_; }
     index columns() const { return n_features_ + index(sets_.size()); }
-    // The variable that a column is a function of.
+    // The variable of a column: its own, or the one of its value set.
     std::int32_t variable(index column) const {
         return std::int32_t(column < n_features_ ? column : sets_[column - n_features_].variable);
     }
@@ -80,15 +81,16 @@ public:
     const std::vector<Replacement>& replaced() const { return replaced_; }  // by variable; empty if there are none
     Replacement replacement(index variable) const { return replaced_.empty() ? Replacement{} : replaced_[variable]; }
 
-    // From thresholds to their codes, and back.
+    // The code of a threshold, and the threshold with a given code.
     float code_of_threshold(index variable, double threshold) const;
     double threshold(index variable, float code) const;
-    // The code of a value, and the codes of a variable at some rows. Missing values are NaN.
+    // The code of a value, and the codes of a variable at some rows. The code of a missing value is NaN.
     float code(index variable, double x) const;
     void load(const Table& x, const Rows& rows, index variable, float* out) const;
     // Computes the column of a set from the codes of its variable.
     void load_set(index column, const float* codes, index rows, float* out) const;
-    // By code of the variable of the set: 1 if the value is outside the set, else 0. The last entry, for missing values, is 2.
+    // For each code of the variable of the set: 1 if values with this code are outside the set, else 0. A last entry,
+    // 2, is for missing values.
     const std::vector<std::uint8_t>& outside(index column) const { return outside_[column - n_features_]; }
 
     bool operator==(const Comparison& other) const;

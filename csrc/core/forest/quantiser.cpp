@@ -11,16 +11,16 @@ namespace fasthdmr {
 
 namespace {
 
-// A sort key: the threshold in the upper 32 bits, in a form that sorts as integers do, and its node in the lower.
+// A sort key. Upper 32 bits: the threshold, mapped to an integer in the same order. Lower 32 bits: its node.
 std::uint64_t sort_key(float threshold, std::int32_t node) {
-    threshold += 0.0f;  // -0 is equal to 0
+    threshold += 0.0f;  // turns -0 into 0, which is equal to it
     std::uint32_t bits;
     std::memcpy(&bits, &threshold, sizeof bits);
     bits ^= bits >> 31 ? ~std::uint32_t(0) : std::uint32_t(1) << 31;
     return std::uint64_t(bits) << 32 | std::uint32_t(node);
 }
 
-// Codes are written in whole tiles of rows.
+// Kernels write codes in whole tiles of rows.
 index round_up_to_tile(index rows) { return (rows + kTile - 1) / kTile * kTile; }
 
 }  // namespace
@@ -51,7 +51,8 @@ RankedBlock::RankedBlock(const Thresholds& thresholds, const InputBlock& block, 
     : block_(&block),
       rows_(block.rows()),
       ranks_(thresholds.variables() * kBlockRows),
-      codes_(code_sets * std::max(thresholds.code_columns(), 1) * kBlockRows) {  // single leaves read a column too
+      codes_(code_sets * std::max(thresholds.code_columns(), 1) *
+             kBlockRows) {  // trees without splits read a column too
     for (index v = 0; v < thresholds.variables(); ++v) {
         const std::int32_t n = thresholds.count(v);
         if (n == 0) continue;
@@ -84,14 +85,14 @@ void RankedBlock::encode(const Thresholds& thresholds, index variable, bool with
 
 namespace {
 
-// Of a value of a set's variable, its place in `outside`.
+// The position in `outside` of a value of the set's variable, given by its code.
 std::int32_t place_of(float code, const std::vector<std::uint8_t>& outside) {
     return code != code ? std::int32_t(outside.size()) - 1 : std::int32_t(code);
 }
 
 }  // namespace
 
-// The codes of a variable are brought into the order of the kernels once for all of its sets.
+// The kernels' order of rows is applied to the codes of a variable once, and the result used for all of its sets.
 void RankedBlock::encode_set(index column, std::int16_t* codes) {
     const std::vector<std::uint8_t>& outside = block_->comparison().outside(column);
     if (outside.size() > std::size_t(1) << 16) return kernels().encode(ranks(column), rows_, codes);

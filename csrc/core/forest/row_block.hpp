@@ -7,14 +7,15 @@ namespace fasthdmr {
 
 static_assert(kBlockRows * kMostFeatures <= index(1) << 31, "offsets in a block are 32-bit numbers");
 
-// A block of rows as columns of codes. Columns of sets of values, of which a forest may have thousands, are computed on
-// demand, so a block must be used by one thread only.
+// A block of rows as columns of codes. A forest may have thousands of value sets, so their columns are computed on
+// demand. Therefore a block must be used by one thread only.
 class InputBlock {
 public:
-    // Keeps a reference to the comparison.
+    // Stores a reference to the comparison, which must outlive the block.
     explicit InputBlock(const Comparison& comparison)
         : comparison_(&comparison), values_(comparison.columns() * kBlockRows) {}
     void load(const Table& x, const Rows& rows);
+    // Computes the columns of these value sets, unless they are computed already.
     void need_sets(const std::vector<index>& columns) const;
 
     const Comparison& comparison() const { return *comparison_; }
@@ -31,7 +32,7 @@ private:
     bool has_missing_ = false;
 };
 
-// The columns of the sets that the trees split on, in increasing order.
+// The columns of the value sets on which the trees split, in ascending order.
 std::vector<index> sets_of(const Forest& forest, const std::vector<index>& trees);
 
 }  // namespace fasthdmr

@@ -8,7 +8,7 @@ namespace {
 
 constexpr index kMostOuter = 256;  // 4^4: two spans of three variables each, without the last two factors
 
-// Doubles of a register.
+// Number of doubles in a vector register.
 #if defined(__AVX512F__)
 constexpr int kLanes = 8;
 #elif defined(__AVX__)
@@ -17,7 +17,7 @@ constexpr int kLanes = 4;
 constexpr int kLanes = 2;
 #endif
 
-// Outer product with `values`, in place: each entry is replaced by its products with all of them.
+// Outer product of `outer` and `values`, in place: each entry is replaced by its products with all values.
 template <int Run>
 inline index multiply(double* outer, index n, const double* values) {
     for (index i = n - 1; i >= 0; --i) {
@@ -27,9 +27,9 @@ inline index multiply(double* outer, index n, const double* values) {
     return n * Run;
 }
 
-// Products of the last two factors are held in registers; Inner is 1 if there is one factor. Every vector of products is
-// added to memory, so the rate is limited by stores, not by arithmetic: 6 products per nanosecond on Zen 4. Sorting the
-// rows by interval keeps the sums in registers, but was no faster: the rows are then read out of order.
+// Products of the last two factors are in registers; Inner is 1 if there is only one factor. Every vector of products
+// is added to memory, so stores limit the rate, not arithmetic: 6 products per nanosecond on Zen 4. With rows sorted by
+// interval the sums could stay in registers. This was not faster, because rows are then read out of order.
 template <int Inner, int Run>
 void add_rows(const TensorRows& t, const double* weight, index rows, double* sums) {
     constexpr int lanes = Run < kLanes ? Run : kLanes;

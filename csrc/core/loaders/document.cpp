@@ -8,15 +8,15 @@ namespace fasthdmr {
 
 namespace {
 
-constexpr int kDeepest = 200;  // levels of nesting: the parser is recursive
+constexpr int kDeepest = 200;  // levels of nesting; a limit, because the parser is recursive
 constexpr index kValuesPerPoll = 1 << 12;
-constexpr char kDoubles = 'J';  // type of the packed numbers of JSON; all other types are those of UBJSON
+constexpr char kDoubles = 'J';  // marks float64 numbers parsed from JSON; all other types are those of UBJSON
 
 [[noreturn]] void fail(const std::string& what, index byte) {
     throw Error("The model's export is damaged: " + what + " at byte " + std::to_string(byte) + ".");
 }
 
-// Bytes of a number of a UBJSON type; 0 for types that are no numbers.
+// The number of bytes of a number of a UBJSON type; 0 for types that are not numeric.
 index bytes_of(char type) {
     switch (type) {
         case 'i':
@@ -35,7 +35,7 @@ index bytes_of(char type) {
     }
 }
 
-// UBJSON's numbers are big-endian.
+// Numbers of UBJSON are big-endian.
 template <class Number, class Bits>
 void decode_as(const char* p, index count, double* out) {
     static_assert(sizeof(Number) == sizeof(Bits));
@@ -143,7 +143,7 @@ public:
 private:
     index left() const { return index(bytes_.size()) - at_; }
 
-    // Items are collected on a stack until their number is known.
+    // Items of an array or object are collected on a stack until their number is known, then moved to `items_`.
     void pop_items(Value& value, std::size_t first) {
         value.count_ = index(stack_.size() - first);
         value.items_ = items_.keep(stack_.data() + first, value.count_);
@@ -265,7 +265,7 @@ private:
 
     // JSON
 
-    // Skips spaces eight at a time, because CatBoost indents its JSON: most of it is spaces.
+    // Skips spaces eight at a time: CatBoost indents its JSON, so most bytes are spaces.
     void skip_space() {
         static constexpr char spaces[] = "        ";
         constexpr index some = sizeof spaces - 1;
@@ -360,7 +360,7 @@ private:
         pop_items(value, first);
     }
 
-    // Parses a text from after its first quote. Only texts with a backslash are copied.
+    // Parses a text; its first quote has been read. Only texts with a backslash are copied.
     std::string_view json_text() {
         const std::string_view rest = bytes_.substr(at_), text = rest.substr(0, rest.find('"'));
         if (text.size() == rest.size()) fail("it ends too early", index(bytes_.size()));
@@ -385,7 +385,7 @@ private:
         return unescaped_.emplace_back(std::move(text));
     }
 
-    // The code point of an escape sequence \uXXXX, or of a surrogate pair of two.
+    // The code point of an escape sequence \uXXXX, or of two that form a surrogate pair.
     std::uint32_t code_point() {
         const std::string_view digits = take(4);
         std::uint32_t code = 0;
@@ -424,7 +424,8 @@ private:
 
 Document::Document(std::string_view bytes) {
     Parser parser(bytes, unescaped_, numbers_, items_);
-    // After the brace JSON has a quote or a space, UBJSON the type of the first name's length.
+    // In an object, the brace is followed by a quote, a brace or a space in JSON. In UBJSON it is followed by the type
+    // of the length of the first name.
     const bool is_ubjson = bytes.size() > 1 && bytes[0] == '{' && bytes_of(bytes[1]) > 0;
     root_ = is_ubjson ? parser.ubjson() : parser.json();
 }

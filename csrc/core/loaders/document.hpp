@@ -21,7 +21,7 @@ inline std::int64_t whole(double number) {
     return std::int64_t(number);
 }
 
-// A value of a document. It refers to the bytes that it was parsed from and to the document, which must outlive it.
+// A value of a document. It refers to the parsed bytes and to the document, which must outlive it.
 class Value {
 public:
     enum class Kind { null, boolean, number, text, array, object };
@@ -34,7 +34,7 @@ public:
     // An item of an array or object. An error if it does not exist, or if the array is packed.
     const Value& at(index k) const;
 
-    // Whether an array stores its numbers without a Value for each, to save memory.
+    // Whether an array stores numbers only, without a Value for each, which saves memory.
     bool is_packed() const { return packed_; }
 
     double number() const;
@@ -42,7 +42,7 @@ public:
     std::string_view text() const;
     // The k-th number of an array.
     double number(index k) const { return is_packed() ? packed_number(k) : at(k).number(); }
-    // The same, but an error if it is not a whole number.
+    // The k-th number of an array. An error if it is not a whole number.
     std::int64_t integer(index k) const { return whole(number(k)); }
     std::int64_t integer() const { return whole(number()); }
     // All numbers of an array of numbers.
@@ -59,7 +59,7 @@ private:
 
     Kind kind_ = Kind::null;
     char packed_ = 0;  // the type of packed numbers, or 0
-    index count_ = 0;  // number of items, or of bytes of a text
+    index count_ = 0;  // number of items, or number of bytes of a text
     union {
         double number_ = 0.0;
         const char* bytes_;  // of a text or of packed numbers
@@ -87,9 +87,11 @@ private:
     std::deque<std::vector<T>> pieces_;
 };
 
+// A parsed document. Texts without escape sequences and packed numbers of UBJSON refer to the parsed bytes, which must
+// outlive it.
 class Document {
 public:
-    // JSON or UBJSON, which are distinguished by content: after the first brace UBJSON has a type marker.
+    // JSON or UBJSON. After the first brace UBJSON has a type marker, which JSON cannot have.
     explicit Document(std::string_view bytes);
     Document(const Document&) = delete;
     Document& operator=(const Document&) = delete;
@@ -97,7 +99,7 @@ public:
 
 private:
     std::deque<std::string> unescaped_;  // texts with escape sequences, decoded
-    Kept<double> numbers_;               // the packed numbers of JSON
+    Kept<double> numbers_;               // packed numbers of JSON; those of UBJSON stay in the parsed bytes
     Kept<Value> items_;
     Value root_;
 };

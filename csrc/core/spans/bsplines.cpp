@@ -23,7 +23,7 @@ double NormalScores::operator()(double x) const {
     if (values_.empty()) return x;
     if (x <= values_.front()) return scores_.front();
     if (x >= values_.back()) return scores_.back();
-    // Binary search for the last value that is at most x, without branches: half of them would be mispredicted.
+    // Binary search for the last value that is at most x. Branches would be mispredicted half of the time.
     const double* low = values_.data();
     for (std::size_t n = values_.size(); n > 1; n -= n / 2) low += (low[n / 2] <= x) * (n / 2);
     const std::size_t i = low - values_.data();
@@ -45,8 +45,8 @@ Axis::Axis(index variable, int degree, std::vector<double> knots, bool missing_c
         if (!std::isfinite(k)) throw Error("knots must be finite and rise");
     if (!std::is_sorted(knots_.begin(), knots_.end()) || !std::isfinite(knots_.back() - knots_.front()))
         throw Error("knots must be finite and rise");
-    // The recursion needs end knots of multiplicity degree + 1. It divides by the length of the interval of x. Only the
-    // last interval could be empty: every x at or above its end is assigned to it.
+    // The recursion needs end knots of multiplicity degree + 1, and divides by the length of the interval of x. Among
+    // intervals with an x only the last can be empty, because every x at or above its end is assigned to it.
     if (degree == 0) return;
     if (knots_[0] != knots_[degree] || knots_[splines_] != knots_.back() || knots_[splines_ - 1] == knots_[splines_])
         throw Error("knots must be clamped, the last interval not empty");
@@ -84,7 +84,7 @@ index Axis::blossom(double x, const double (&at)[3], double* values) const {
 // The Cox-de Boor recursion on the interval of x.
 index Axis::evaluate_at(double x, double* values) const {
     if (std::isnan(x)) {
-        // The column of missing values is the last, so the run ends there. Without one, all values are 0.
+        // The run ends at the last column, which is that of missing values. Without this column, all values are 0.
         std::fill(values, values + run(), 0.0);
         if (missing_column_) values[degree_] = 1.0;
         return columns() - run();
@@ -98,7 +98,7 @@ index Axis::evaluate_at(double x, double* values) const {
         right[d] = knots_[interval + d] - x;
         double saved = 0.0;
         for (int r = 0; r < d; ++r) {
-            // Ratios of lengths do not overflow, however short the interval is.
+            // The ratio of two lengths does not overflow, even if the interval is very short.
             const double share = right[r + 1] / (right[r + 1] + left[d - r]);
             const double part = share * values[r];
             const double rest = values[r] - part;
@@ -164,7 +164,8 @@ void SpanBlock::load(const Table& x, const Rows& rows, int n_threads) {
         const Axis& axis = spans_.axes()[a];
         double* values = values_.data() + a * capacity_ * kMaxRun;
         std::int32_t* starts = starts_.data() + a * capacity_;
-        // All coordinates first: binary searches of different rows are independent and overlap in the processor.
+        // All coordinates are computed first: binary searches for different rows are independent, so that the processor
+        // can execute several at once.
         for (index r = 0; r < rows_; ++r) values[r * kMaxRun] = axis.coordinate(x.at(rows[r], axis.variable()));
         for (index r = 0; r < rows_; ++r)
             starts[r] = std::int32_t(axis.evaluate_at(values[r * kMaxRun], values + r * kMaxRun));
@@ -199,7 +200,8 @@ void SpanBlock::expand(const Span& span, index first, index count, std::vector<d
         value[0] = 1.0;
         start[0] = 0;
         index n_values = 1, n_starts = 1;
-        // Axis by axis, from the last value to the first, so that the product can be formed in place.
+        // The product is formed in place, axis by axis. Values are processed from the last to the first, because each
+        // is replaced by several.
         for (std::size_t k = 0; k < span.axes.size(); ++k) {
             const Axis& axis = spans_.axes()[span.axes[k]];
             const double* factor = this->values(span.axes[k]) + (first + r) * kMaxRun;

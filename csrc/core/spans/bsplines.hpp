@@ -1,5 +1,5 @@
 // Function spaces (spans) of few variables: B-splines of one variable, tensor products of these for several (spec 4).
-// B-splines have local support, so a row of the design matrix has few nonzeros. They are evaluated when needed; the
+// B-splines have local support, so a row of the design matrix has few nonzeros. These are computed when needed; the
 // design matrix is not stored.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace fasthdmr {
 
-// The normal scores of a skewed variable, which its splines are functions of: linear interpolation in a table, constant
-// outside. Without a table, the variable itself.
+// The normal scores of a skewed variable. Its splines are functions of these scores. The scores are interpolated
+// linearly in a table, and constant outside it. Without a table, the score is the value itself.
 class NormalScores {
 public:
     NormalScores() = default;
@@ -24,9 +24,9 @@ private:
     std::vector<double> values_, scores_;
 };
 
-// The B-splines of one variable, or of its normal scores, on a clamped knot sequence. Those of degree 0 are the
-// indicator functions of bins. A variable with missing values has one more column, their indicator; the splines are 0
-// there.
+// The B-splines of one variable, or of its normal scores, on a clamped knot sequence. B-splines of degree 0 are the
+// indicator functions of bins. A variable with missing values has one more column, the indicator of missing values;
+// the splines are 0 at missing values.
 class Axis {
 public:
     Axis(index variable, int degree, std::vector<double> knots, bool missing_column, NormalScores scores = {});
@@ -34,18 +34,18 @@ public:
     index variable() const { return variable_; }
     const std::vector<double>& knots() const { return knots_; }
     bool has_missing_column() const { return missing_column_; }
-    // Whether both have the same variable, the same scores and the same first and last knot.
+    // Whether both axes have the same variable, the same scores and the same first and last knot.
     bool shares_line(const Axis& other) const;
     int run() const { return degree_ + 1; }
     index columns() const { return splines_ + (missing_column_ ? 1 : 0); }
     // The argument of the splines: the value, or its normal score.
     double coordinate(double x) const { return scores_(x); }
-    // Writes the run() values that may be nonzero; returns the column of the first. Values outside the knots are moved
-    // to the nearest end.
+    // Writes the run() values that may be nonzero; returns the column of the first. An x outside the knots is replaced
+    // by the nearest end.
     index evaluate(double x, double* values) const { return evaluate_at(coordinate(x), values); }
     index evaluate_at(double coordinate, double* values) const;
-    // Blossoms (polar forms) of the cubic polynomials that the splines are on the interval of x, at three arguments.
-    // Their values at combinations of the ends of the interval are its Bernstein coefficients.
+    // On the interval of x the splines are cubic polynomials. Writes the blossoms (polar forms) of these at three
+    // arguments. If each argument is an end of an interval, these are Bernstein coefficients on that interval.
     index blossom(double x, const double (&at)[3], double* values) const;
 
 private:
@@ -67,8 +67,8 @@ struct Span {
     std::vector<index> axes;
     index first;  // its first column among those of all spans; the constant is column 0
     index columns;
-    index values;  // nonzeros of a row
-    index runs;    // number of runs of consecutive columns that these are in
+    index values;  // number of nonzeros of a row
+    index runs;    // number of runs of consecutive columns that contain the nonzeros
     int run;       // length of a run
 };
 
@@ -90,7 +90,7 @@ private:
     index columns_ = 1, n_features_ = 0;
 };
 
-using Spanning = std::vector<index>;  // numbers of spans, rising
+using Spanning = std::vector<index>;  // numbers of spans, ascending
 
 // The spans of subspaces inside u of at most `order` variables.
 Spanning spans_inside(const Spans& spans, const Subspace& u, index order);
@@ -101,7 +101,7 @@ public:
     SpanBlock(const Spans& spans, index capacity);
     // Evaluates the splines of all axes.
     void load(const Table& x, const Rows& rows, int n_threads = 1);
-    // The nonzeros of one span at the rows first, first + 1, ... of those loaded.
+    // The nonzeros of one span at the loaded rows first, ..., first + count - 1.
     void expand(const Span& span, index first, index count, std::vector<double>& values,
                 std::vector<std::int32_t>& starts) const;
 

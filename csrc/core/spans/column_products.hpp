@@ -12,12 +12,12 @@ public:
     // `axes` must be loaded before `load` is called, and outlive this object.
     ColumnProducts(const Spans& spans, const Span& span, const SpanBlock& axes, index functions);
 
-    // Functions are processed in groups of four or eight, as many as a vector register holds.
+    // Functions are processed in groups of four or eight, the number of doubles in a vector register.
     int run() const { return run_; }
     index groups() const { return groups_; }
-    // Chooses the rows of the next calls of `add` among those that the axes are loaded at; at most kBlockRows.
+    // Selects the rows for the next calls of `add` among the loaded rows of the axes; at most kBlockRows.
     void load(index first, index rows);
-    // Adds the inner products with a group of functions, (rows, run()), over these rows.
+    // Adds the inner products over these rows with a group of functions, given by values (rows, run()).
     void add(index group, const double* functions, const double* weight);
     double sum(index column, index function) const {
         return sums_[(function / run_ * span_.columns + column) * run_ + function % run_];

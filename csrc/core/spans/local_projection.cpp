@@ -11,11 +11,11 @@ namespace fasthdmr {
 
 namespace {
 
-constexpr index kProductBytes = index(96) << 20;  // while they are summed, sums of polynomials take as much again
+constexpr index kProductBytes = index(96) << 20;  // of Gram blocks; during summation tensor sums take as much again
 
 using Members = std::pair<const Spanning, std::vector<index>>;  // terms that are projected on the same spans
 
-// Systems whose missing Gram blocks are computed in the same pass over the rows.
+// Systems whose missing Gram blocks are computed in a common pass over the rows.
 struct Batch {
     std::vector<const Members*> systems;
     std::set<std::pair<index, index>> missing;

@@ -9,8 +9,8 @@
 
 namespace fasthdmr {
 
-// The Cholesky factor of the covariance matrix of some columns plus a diagonal ridge, ridge / p for the columns of a
-// span of p columns.
+// The Cholesky factor of the covariance matrix of the columns of some spans plus a diagonal. The diagonal is ridge / p
+// for the columns of a span of p columns.
 class RidgeSystem {
 public:
     RidgeSystem(const SpanGram& gram, const Spanning& spanning, double ridge);
@@ -22,14 +22,14 @@ private:
     Buffer<double> factor_;
 };
 
-// The right-hand sides of each term's system, one after the other; null for a term that is not projected.
+// For each term, a pointer to the right-hand sides of its system, one after the other. Null: the term is not projected.
 struct RightSides {
     std::vector<const double*> of_term;
     index count;
 };
 
-// Returns the solutions for each term. Gram blocks that `gram` lacks are computed for a limited number of subspaces at a
-// time, so that they fit into a fixed memory.
+// Returns the solutions for each term. Gram blocks that are not in `gram` are computed for a limited number of
+// subspaces at a time, so that the memory is bounded.
 std::vector<std::vector<double>> solve_terms(const SpanGram& gram, const Table& x, const double* weight,
                                              const TermSums& sums, const RightSides& right, double ridge,
                                              int n_threads);

@@ -17,7 +17,7 @@ struct Cubics {
     index first;
 };
 
-// The splines of an axis on an interval without inner knots.
+// The splines of an axis on an interval without knots inside.
 Cubics splines(const Axis& axis, double left, double right) {
     Cubics result{};
     for (int k = 0; k < 4; ++k) {
@@ -27,7 +27,7 @@ Cubics splines(const Axis& axis, double left, double right) {
     return result;
 }
 
-// At missing values: 1 for the column of missing values, if the axis has one.
+// The splines at missing values: 1 in the column of missing values, if the axis has one, else 0.
 Cubics missing_splines(const Axis& axis) {
     Cubics result{};
     result.first = axis.columns() - kMaxRun;
@@ -38,7 +38,8 @@ Cubics missing_splines(const Axis& axis) {
 // The constant function 1.
 constexpr Cubics kOne{{{1.0}, {1.0}, {1.0}, {1.0}}, 0};
 
-// The product of the cubic Bernstein polynomials m and n is this number times polynomial m + n of degree 6.
+// The product of the cubic Bernstein polynomials m and n is this number times the Bernstein polynomial m + n of degree
+// 6.
 double product_coefficient(int m, int n) {
     static constexpr double cubic[4] = {1, 3, 3, 1}, sixth[7] = {1, 6, 15, 20, 15, 6, 1};
     return cubic[m] * cubic[n] / sixth[m + n];

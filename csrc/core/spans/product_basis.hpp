@@ -1,6 +1,6 @@
-// Products of cubic splines of one variable. Between two knots they are polynomials of degree 6. So the sums over rows of
-// the 7 Bernstein polynomials of an interval determine those of all 16 products of the splines of two axes. Values and
-// coefficients are nonnegative, so there is no cancellation.
+// Products of cubic splines of one variable. Between two knots they are polynomials of degree 6. So sums over rows of
+// the 7 Bernstein polynomials on an interval determine the sums of all 16 products of the splines of two axes. Values
+// and coefficients are nonnegative, so there is no cancellation.
 #pragma once
 
 #include <map>
@@ -20,25 +20,25 @@ public:
     const Axis& axis() const { return axis_; }  // one of them
     // Eight columns for each interval.
     index columns() const { return (intervals() + (has_missing_ ? 1 : 0)) * kProductRun; }
-    // Writes the values of an interval's polynomials at x; returns the column of the first.
+    // Writes the values at x of the polynomials on its interval; returns the column of the first.
     index evaluate(double x, double* values) const;
-    // Transforms sums of the polynomials, (columns(), n), to those of the products of the splines of two axes, (columns
-    // of a, columns of b, n); if b is null, to those of the splines of a.
+    // Transforms sums of the polynomials, (columns(), n), to sums of the products of the splines of two axes, (columns
+    // of a, columns of b, n). If b is null, to sums of the splines of a.
     Buffer<double> expand(const Buffer<double>& sums, const Axis& a, const Axis* b) const;
 
 private:
     index intervals() const { return index(breaks_.size()) - 1; }
 
     const Axis& axis_;
-    bool has_missing_;  // then a last interval stands for missing values
+    bool has_missing_;  // then missing values have an interval of their own, the last
     std::vector<double> breaks_;
 };
 
-// The bases that the products of pairs of spans need, and their values at a block of rows.
+// The bases for the products of all pairs of spans, and their values at a block of rows.
 class ProductBases {
 public:
-    // The axes of a variable that occur in spans of at most two variables share one basis, if that has few columns
-    // compared with the number of rows.
+    // The axes of a variable that occur in spans of at most two variables share one basis, provided that the basis has
+    // few columns compared with the number of rows.
     ProductBases(const Spans& spans, index rows);
     // The number of the basis for the products of two axes, which is created if necessary; -1 if these are not cubic
     // splines of the same coordinate.
@@ -60,7 +60,8 @@ private:
     ProductBasis make(const Axes& axes) const;
 
     const Spans& spans_;
-    std::vector<Axes> shared_with_;  // by axis, the axes that share its basis, itself included; or none
+    std::vector<Axes>
+        shared_with_;  // by axis: the axes that share its basis, itself included; empty if it is not shared
     std::map<Axes, index> number_;
     std::vector<ProductBasis> bases_;
     std::vector<Axes> axes_of_;

@@ -22,7 +22,7 @@ struct Expanded {
     SparseRows view(const Span& span) const { return {values.data(), starts.data(), span.runs, span.run}; }
 };
 
-// Adds the inner products of the columns of pairs of spans over a panel of rows, from the nonzeros of each row.
+// Adds the inner products over a panel of rows of the columns of pairs of spans, from the nonzeros of each row.
 void add_pairs(const Spans& spans, const SpanBlock& axes, const SpanPairs& pairs, const std::vector<index>& chosen,
                const double* weight, std::vector<std::vector<double>>& products, int n_threads) {
     if (chosen.empty()) return;
@@ -43,14 +43,14 @@ void add_pairs(const Spans& spans, const SpanBlock& axes, const SpanPairs& pairs
     }
 }
 
-// Factors of tensor products, and the pairs of spans whose Gram blocks their sums determine.
+// The factors of tensor products, and the pairs of spans whose Gram blocks the sums of these products determine.
 struct Users {
     TensorFactors factors;
     std::vector<index> pairs;
 };
 
-// The sums that are needed for all pairs; none of them determines another. A term of three variables takes three sums of
-// 7 * 16 products for each row, which is the cost of the projection. Pairs without such sums are appended to `others`.
+// A minimal list of sums that determine the Gram blocks of all pairs. A term of three variables needs three sums of
+// 7 * 16 products at each row, which dominates the cost of the projection. Pairs without such sums go to `others`.
 std::vector<Users> users_of_sums(const Spans& spans, const SpanPairs& pairs, ProductBases& bases, index rows,
                                  std::vector<index>& others) {
     std::map<Subspace, std::map<TensorFactors, std::vector<index>>> needed;  // by the variables of the two spans
@@ -68,7 +68,7 @@ std::vector<Users> users_of_sums(const Spans& spans, const SpanPairs& pairs, Pro
         for (const auto& [factors, users] : sums) {
             const TensorFactors* holder = &factors;
             for (const auto& [candidate, unused] : sums)
-                if (holds(bases, candidate, *holder)) holder = &candidate;
+                if (determines(bases, candidate, *holder)) holder = &candidate;
             std::vector<index>& all = kept[*holder];
             all.insert(all.end(), users.begin(), users.end());
         }

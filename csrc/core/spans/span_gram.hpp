@@ -10,14 +10,14 @@ namespace fasthdmr {
 
 using SpanPairs = std::vector<std::pair<index, index>>;  // first <= second
 
-// The number of blocks of rows in a panel, such that the splines of all axes at its rows, and `more` bytes per row, fit
-// into a fixed memory.
+// The number of blocks of rows in a panel. The splines of all axes at the rows of a panel, and `more` bytes per row,
+// fit into a memory of fixed size.
 index blocks_in_panel(const Spans& spans, index n_blocks, index more = 0);
 
 class SpanGram {
 public:
-    // `total` is the sum of the weights, `means` are those of the columns. Blocks of pairs that are not given are taken
-    // from `base`. Objects passed by reference must outlive this one.
+    // `total` is the sum of the weights, `means` are the means of the columns. Blocks of pairs that are not in `pairs`
+    // are taken from `base`. Objects passed by reference must outlive this one.
     SpanGram(const Spans& spans, const Table& x, const double* weight, double total, const std::vector<double>& means,
              SpanPairs pairs, int n_threads, const SpanGram* base = nullptr);
 
@@ -25,7 +25,7 @@ public:
     bool has(index a, index b) const { return block(std::min(a, b), std::max(a, b)) != nullptr; }
     index columns(const Spanning& u) const;
     double mean(index column) const { return means_[column]; }
-    // The covariance matrix of the columns of some spans and those of others, (columns of a, columns of b), row-major.
+    // The covariances of the columns of spans a with the columns of spans b, (columns of a, columns of b), row-major.
     Buffer<double> covariance(const Spanning& a, const Spanning& b, int n_threads = 1) const;
 
 private:

@@ -30,7 +30,8 @@ Spanning below(const Spans& spans, index s) {
     return spans_inside(spans, u, index(u.size()) - 1);
 }
 
-// A component of one output: its coefficients on its own span, and those of its projection on the spans below.
+// A component of one output: its coefficients on its own span, and the coefficients of its projection on the spans of
+// proper subsets.
 struct Purified {
     bool exists = false;
     Vector own, down;

@@ -1,5 +1,5 @@
-// The functions to be decomposed (outputs). Each is a constant plus a sum of terms, functions of the variables of one
-// subspace.
+// The functions to be decomposed (outputs). Each is a constant plus a sum of terms; a term is a function of the
+// variables of one subspace.
 #pragma once
 
 #include <memory>
@@ -17,13 +17,13 @@ public:
     virtual index terms() const = 0;
     virtual index output_of(index term) const = 0;
     virtual const Subspace& subspace_of(index term) const = 0;
-    // Writes the part of each output that belongs to no term, at no more than kBlockRows rows, column-major.
+    // Writes the part of each output that belongs to no term, at not more than kBlockRows rows, column-major.
     virtual void start(const Rows& rows, double* out, index leading) const = 0;
-    // Writes the terms first, ..., last - 1, which belong to one output, at such rows.
+    // Writes the values of the terms first, ..., last - 1, which belong to one output, in the same layout.
     virtual void fill(const Rows& rows, index first, index last, double* out, index leading) const = 0;
 };
 
-// A linear combination of tree columns. The columns of one subspace, times their coefficients, form a term.
+// A linear combination of tree columns. The sum of the columns of one subspace, times their coefficients, is a term.
 struct TreeOutput {
     const TreeColumns* columns;
     std::vector<double> coefficient;

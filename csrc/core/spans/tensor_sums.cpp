@@ -8,8 +8,8 @@ namespace fasthdmr {
 
 namespace {
 
-// Calls `call` for each variable of two spans, with its axes, -1 for the span without it, and the strides of their columns
-// in the Gram block.
+// Calls `call` for each variable of two spans, with its axis in each span (-1 if it does not occur there) and the
+// strides of the columns of these axes in the Gram block.
 template <class Function>
 void for_variables(const Spans& spans, const Span& a, const Span& b, const Function& call) {
     index stride_a = a.columns * b.columns, stride_b = b.columns;
@@ -39,17 +39,17 @@ Buffer<double> last_to_front(const Buffer<double>& values, index columns) {
 TensorFactors tensor_factors(const Spans& spans, ProductBases& bases, const Span& a, const Span& b, index rows) {
     if (a.columns * b.columns > 2 * rows || std::max(a.axes.size(), b.axes.size()) > kMostFactors / 2) return {};
     TensorFactors factors;
-    bool can = true;
+    bool are_cubic = true;
     for_variables(spans, a, b, [&](index variable, index axis_a, index axis_b, index, index) {
         const bool is_shared = axis_a >= 0 && axis_b >= 0;
         const index number = is_shared ? bases.add(axis_a, axis_b) : ~std::max(axis_a, axis_b);
-        can &= is_shared ? number >= 0 : spans.axes()[~number].run() == kMaxRun;
+        are_cubic &= is_shared ? number >= 0 : spans.axes()[~number].run() == kMaxRun;
         factors.emplace_back(variable, number);
     });
-    return can ? factors : TensorFactors{};
+    return are_cubic ? factors : TensorFactors{};
 }
 
-bool holds(const ProductBases& bases, const TensorFactors& some, const TensorFactors& others) {
+bool determines(const ProductBases& bases, const TensorFactors& some, const TensorFactors& others) {
     return std::equal(some.begin(), some.end(), others.begin(), others.end(), [&](const auto& one, const auto& other) {
         return one == other || (one.first == other.first && one.second >= 0 && other.second < 0 &&
                                 bases.contains(one.second, ~other.second));
@@ -60,7 +60,7 @@ TensorSums::TensorSums(const Spans& spans, const ProductBases& bases, const Tens
     : spans_(spans), bases_(bases) {
     for (const auto& [variable, number] : factors)
         factors_.push_back({variable, number, number >= 0 ? bases[number].columns() : spans.axes()[~number].columns()});
-    // Polynomials come last: a vector register holds those of an interval.
+    // Polynomials come last, because those of an interval fill a vector register.
     std::stable_partition(factors_.begin(), factors_.end(), [](const Factor& factor) { return !factor.is_basis(); });
     index size = factors_.back().columns;
     offsets_ = {0};
@@ -100,7 +100,7 @@ std::vector<double> TensorSums::products(const Span& a, const Span& b) const {
     for_variables(spans_, a, b, [&](index variable, index axis_a, index axis_b, index stride_a, index stride_b) {
         axes_of[variable] = {axis_a, axis_b, stride_a, stride_b};
     });
-    // The last axis of the array is moved to the front and transformed, once for each factor.
+    // For each factor, the last axis of the array is moved to the front and transformed.
     Buffer<double> sums;
     std::vector<index> places{0};
     for (std::size_t k = factors_.size(); k-- > 0;) {

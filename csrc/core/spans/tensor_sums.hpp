@@ -1,6 +1,6 @@
 // Gram blocks of tensor-product cubic splines, from sums over rows of other tensor products. A variable that occurs in
-// one of the two spans contributes its four splines, a variable of both the Bernstein polynomials of degree 6 that the
-// products of its splines are combinations of.
+// one of the two spans has four splines as factors. For a variable that occurs in both, the factors are the Bernstein
+// polynomials of degree 6: products of two splines are linear combinations of these.
 #pragma once
 
 #include <utility>
@@ -12,13 +12,13 @@ namespace fasthdmr {
 // For each variable of the two spans, in order: the variable, and the number of a product basis, or ~axis.
 using TensorFactors = std::vector<std::pair<index, index>>;
 
-// The factors whose sums determine the Gram block of two spans. Empty if a spline is not cubic, or if there are fewer
-// rows than half the number of products.
+// The factors of the products whose sums determine the Gram block of two spans. Empty if a spline is not cubic, or if
+// the rows are fewer than half the entries of the block.
 TensorFactors tensor_factors(const Spans& spans, ProductBases& bases, const Span& a, const Span& b, index rows);
 
-// Whether the sums of `some` determine those of `others`: the factors are equal, or a product basis that contains the
-// splines of an axis takes the place of that axis.
-bool holds(const ProductBases& bases, const TensorFactors& some, const TensorFactors& others);
+// Whether the sums for the factors `some` determine the sums for `others`: each factor is equal, or it is a product
+// basis that contains the splines of the axis in `others`.
+bool determines(const ProductBases& bases, const TensorFactors& some, const TensorFactors& others);
 
 class TensorSums {
 public:
@@ -44,7 +44,7 @@ private:
     const ProductBases& bases_;
     std::vector<Factor> factors_;
     std::vector<std::int32_t> offsets_;
-    Buffer<double> sums_;  // aligned: the polynomials of an interval are one cache line
+    Buffer<double> sums_;  // aligned, so that the polynomials of an interval fill one cache line
 };
 
 }  // namespace fasthdmr

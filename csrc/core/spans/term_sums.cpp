@@ -13,7 +13,7 @@ namespace fasthdmr {
 
 namespace {
 
-// Terms are evaluated in batches, on panels of several blocks of rows, so that their values fit into a fixed memory.
+// Terms are evaluated in batches, on panels of several blocks of rows, so that the memory for their values is bounded.
 constexpr index kPilotRows = 256;
 constexpr index kTermsInBatch = 2048, kTermBytes = index(64) << 20;
 
@@ -22,7 +22,7 @@ struct Batch {
     index size() const { return last - first; }
 };
 
-// Divides the required terms into batches of limited size, each of one output.
+// Divides the required terms into batches of bounded size; all terms of a batch belong to one output.
 std::vector<Batch> batches_of(const Targets& targets, const std::vector<Spanning>& spans, bool with_outputs) {
     std::vector<Batch> batches;
     for (index t = 0; t < targets.terms(); ++t) {
@@ -36,11 +36,11 @@ std::vector<Batch> batches_of(const Targets& targets, const std::vector<Spanning
 }
 
 struct Block {
-    index row, begin, rows;  // its first row, among all and within the panel
+    index row, begin, rows;  // its first row, counted from that of all rows and of the panel
     Buffer<double> terms, outputs;
 };
 
-// A function whose inner products with the columns of a span are wanted, and where they are written.
+// A function whose inner products with the columns of a span are computed, and the address for the results.
 struct Factor {
     bool is_output;
     index place;  // among the outputs, or the terms of a batch
@@ -107,7 +107,7 @@ private:
     TermSums& sums_;
     int n_threads_;
     std::vector<Batch> batches_;
-    index n_blocks_, panel_, count_ = 0;  // blocks of all rows, of a full panel, of this panel
+    index n_blocks_, panel_, count_ = 0;  // numbers of blocks: of all rows, of a full panel, of this panel
     std::vector<Block> blocks_;
     std::vector<double> weight_;
     SpanBlock axes_;
@@ -135,7 +135,8 @@ void Pass::run() {
         if (options_.outputs) sum_outputs();
         for (const Batch& batch : batches_) {
             if (!options_.terms) break;
-            if (batches_.size() > 1) fill(batch, false);  // an output is whole only now
+            if (batches_.size() > 1)
+                fill(batch, false);  // the sums need complete outputs, so terms are evaluated again
             sum_terms(batch);
         }
         rows_done() += axes_.rows();
@@ -172,7 +173,7 @@ void Pass::fill(const Batch& batch, bool add_to_outputs) {
     });
 }
 
-// Uses means over a pilot sample as shifts. The differences to the exact means are corrected at the end.
+// Uses means over a pilot sample as shifts. `centre` corrects for their differences from the exact means.
 void Pass::choose_shifts() {
     const std::vector<index> list = pilot_rows(x_.rows, given_weight_);
     const index n = index(list.size()), K = targets_.outputs();
@@ -282,7 +283,7 @@ void Pass::sum_outputs() {
     });
 }
 
-// Turns sums about the shifts into means and covariances.
+// Converts sums of differences from the shifts to means and covariances.
 void Pass::centre() {
     for (double& mean : sums_.column_mean) mean /= total_;
     for (index k = 0; k < sums_.n_outputs && options_.outputs; ++k) {
@@ -292,7 +293,7 @@ void Pass::centre() {
             double& product = sums_.output_with_columns[j * sums_.n_outputs + k];
             product = product / total_ - sums_.column_mean[j] * mean;
         }
-        sums_.output_mean[k] = mean;  // still about the shift, for the terms
+        sums_.output_mean[k] = mean;  // minus the shift, for the covariances of terms; the shift is added below
     }
     for (index t = 0; t < index(sums_.spans.size()); ++t) {
         const double mean = sums_.mean[t] / total_;

@@ -16,7 +16,7 @@ struct TermSums {
     std::vector<index> output_of;                     // by term
     std::vector<Spanning> spans;                      // by term: the spans whose covariances with it are computed
     std::vector<std::vector<double>> with_columns;    // by term: covariances with their columns, span by span
-    std::vector<double> mean, variance, with_output;  // by term; the last with its own output
+    std::vector<double> mean, variance, with_output;  // by term; the last: covariance with its own output
     std::vector<double> output_mean, output_variance;
     std::vector<double> output_with_columns;  // (all columns, outputs), row-major
 
@@ -30,7 +30,7 @@ struct SumOptions {
     bool terms;  // variances of the terms, and their covariances with their outputs
 };
 
-// Sums are taken about a point near each mean, so that large means cause no cancellation.
+// Sums are of differences from a value near each mean, so that large means cause no cancellation.
 TermSums term_sums(const Spans& spans, const Table& x, const double* weight, const Targets& targets,
                    std::vector<Spanning> spans_of_term, const SumOptions& options, int n_threads);
 

@@ -119,8 +119,8 @@ TEST(sums_of_polynomials_hold_those_of_splines) {
     for (const auto& [pairs, expected] : cases) {
         const TensorFactors some = factors_of(spans, bases, pairs[0].first, pairs[0].second, 5000),
                             others = factors_of(spans, bases, pairs[1].first, pairs[1].second, 5000);
-        CHECK(holds(bases, some, others) == expected);
-        CHECK(!holds(bases, others, some));
+        CHECK(determines(bases, some, others) == expected);
+        CHECK(!determines(bases, others, some));
         if (!expected) continue;
         TensorSums sums(spans, bases, some);
         SpanBlock block(spans, x.rows);
