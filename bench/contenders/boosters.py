@@ -1,4 +1,4 @@
-"""Boosting of every library as users fit it, and what other readers and engines make of the fitted models."""
+"""Gradient boosting of every library, and other packages that read the fitted models or predict with them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from bench.contenders import lleaves_engine
 from bench.runner import Contender, quietly
 
 Read = Callable[[Any], Any]
-CODES = [6, 7]  # columns of categories, where there are some
+CODES = [6, 7]  # the columns of categories, if rows have any
 
 
 @dataclass(frozen=True)
 class Booster:
-    """An unfitted model, the export of its library, and other readers: treelite, json.loads of the library's JSON."""
+    """An unfitted model, and functions of the fitted one: its library's export, treelite, json.loads of its JSON."""
 
     model: Any
     export: Read | None = None
@@ -52,7 +52,7 @@ def _lightgbm(n_trees: int, categories: bool) -> Booster:
         LGBMRegressor(n_estimators=n_trees, max_depth=3, num_leaves=8, **options),
         export=lambda fit: exported(fit.booster_.save_model),
         treelite=lambda fit: _treelite().frontend.from_lightgbm(fit.booster_),
-        json=lambda fit: fit.booster_.dump_model(),  # which calls json.loads
+        json=lambda fit: fit.booster_.dump_model(),  # this calls json.loads
     )
 
 
@@ -64,7 +64,7 @@ def _catboost(n_trees: int, categories: bool) -> Booster | None:
     def export(fit: Any) -> bytes:
         return exported(lambda path: fit.save_model(path, format="json"))
 
-    if categories:  # its splits by categories hold hashes of texts, which are refused
+    if categories:  # CatBoost takes integers or text as categories, and the rows here are floats
         return None
     options = {"learning_rate": 0.1, "thread_count": 1, "random_seed": 0, "verbose": 0, "allow_writing_files": False}
     return Booster(
@@ -98,7 +98,7 @@ LIBRARIES: dict[str, Callable[[int, bool], Booster | None]] = {
 
 
 def rows_of(X: np.ndarray, kind: str) -> np.ndarray:
-    """Return the rows as they are, with every tenth value missing, or with two columns as codes of categories."""
+    """Return a copy of the rows: unchanged, with a random tenth of the values missing, or with two columns as codes."""
     X = X.copy()
     if kind == "missing":
         X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
@@ -110,20 +110,21 @@ def rows_of(X: np.ndarray, kind: str) -> np.ndarray:
 
 
 def readers(name: str, booster: Booster, fit: Any) -> list[Contender]:
-    """Return the export of the library and the other readers, each from the fitted model."""
+    """Return the export of the library and the other readers as contenders."""
     named = {f"export of {name}": booster.export, f"treelite of {name}": booster.treelite}
     named[f"json.loads of {name}"] = booster.json
     return [Contender(label, "read", quietly(lambda _, read=read: read(fit))) for label, read in named.items() if read]
 
 
 def engines(name: str, booster: Booster, fit: Any, X: np.ndarray, summary: Callable[[Any], Any]) -> list[Contender]:
-    """Return the other engines that predict with the model, one thread each; converting it is not measured."""
+    """Return other engines for prediction, on one thread each. The time to convert the model is not included."""
     found = []
     if booster.treelite:
-        # It compares in double precision.
+        # treelite compares in double precision, and scikit-learn's trees cast X to float32.
         rows = X.astype(np.float32).astype(np.float64) if name == "GradientBoosting" else X
-        walk = quietly(lambda engine: _treelite().gtil.predict(engine, rows, nthread=1))
-        found.append(Contender(f"treelite of {name}", "predict", walk, quietly(lambda: booster.treelite(fit)), summary))
+        predict = quietly(lambda engine: _treelite().gtil.predict(engine, rows, nthread=1))
+        prepare = quietly(lambda: booster.treelite(fit))
+        found.append(Contender(f"treelite of {name}", "predict", predict, prepare, summary))
     if name == "LightGBM":
 
         def write(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Boosting of every library, 5,000 trees of depth 3: reading a fitted model, its prediction, and its decomposition."""
+"""Gradient boosting of every library, 5,000 trees of depth 3: reading the fitted model, prediction, decomposition."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from bench.report import machine
 from bench.runner import Arrays, Contender, Measurement, measure, quietly
 from bench.timings import seconds, timing_table, truth_of
 
-FITTED_ROWS = 3000  # boosting on all of them takes minutes, and grows the same shapes
-MARGIN = 0.010  # seconds for reading beyond the library's own export
-OF_CLASSIC = 1.3  # times the decomposition of as many trees of scikit-learn's GradientBoosting
+FITTED_ROWS = 3000  # rows for training; boosting on all rows takes minutes, and its trees have similar shapes
+MARGIN = 0.010  # goal: seconds for reading in addition to the library's own export
+OF_CLASSIC = 1.3  # goal: largest ratio to the decomposition of as many trees of scikit-learn's GradientBoosting
 CLASSIC = "GradientBoosting"
 KINDS = ("numbers", "missing", "categories")
-RIVALS = True  # tests set it aside
+RIVALS = True  # whether other packages are measured; tests set it to False
 NOTES = """\
-read: load_forest, against the library's own export of the model (scikit-learn has none: its nodes are read in place);
-predict: one thread each; error: from the library's own prediction, which xgboost and treelite sum up in single
-precision; missing: every tenth value; categories: the codes of two columns of 12 and 40 levels. Who cannot read or
-predict a model fails. TreeHDMR: a fit on all rows, one thread."""
+read: load_forest, compared with the library's own export of the model (scikit-learn has none: its nodes are read in
+place). predict: one thread each. error: difference from the library's own prediction; xgboost and treelite sum in
+single precision. missing: a random tenth of the values. categories: the codes of two columns of 12 and 40 levels.
+A contender that cannot read a model, or predict with it, fails. TreeHDMR: a fit on all rows, one thread."""
 
 
 def _prediction(name: str, values: Any) -> Arrays:
@@ -52,7 +52,7 @@ def _laid_out(model: Any, X: np.ndarray) -> Any:
 
 
 def contenders(name: str, booster: Booster, model: Any, X: np.ndarray) -> list[Contender]:
-    """Return the rows of one library, ours first in both stages."""
+    """Return the contenders for one library; in both stages ours are first."""
     output = partial(_prediction, name)
     read = Contender(f"ours of {name}", "read", lambda _: _load(model))
     prepare = partial(_laid_out, model, X)
@@ -67,7 +67,7 @@ def contenders(name: str, booster: Booster, model: Any, X: np.ndarray) -> list[C
 
 
 def decomposition(name: str, model: Any, X: np.ndarray) -> Contender:
-    """Return a fit of TreeHDMR."""
+    """Return the contender that fits TreeHDMR."""
 
     def fit(_: Any) -> Any:
         from fasthdmr import TreeHDMR
@@ -91,7 +91,7 @@ def goals(name: str, kind: str, measurements: list[Measurement]) -> Iterator[Goa
 
 
 def _of_library(name: str, n_trees: int, X: np.ndarray, y: np.ndarray, repeats: int) -> Iterator[Goal]:
-    """Measure and print one library on all kinds of rows; yield its goals."""
+    """Measure one library on all kinds of rows and print the tables; yield the goals."""
     for kind in KINDS:
         booster = LIBRARIES[name](n_trees, kind == "categories")
         if booster is None or (name == CLASSIC and kind == "missing"):
@@ -106,9 +106,9 @@ def _of_library(name: str, n_trees: int, X: np.ndarray, y: np.ndarray, repeats: 
 
 
 def _decompositions(models: dict[str, Any], X: np.ndarray, repeats: int) -> Iterator[Goal]:
-    """Measure and print the fits of all libraries in turn; yield their goals."""
+    """Measure the decompositions of the models of all libraries and print the table; yield the goals."""
     rows = [decomposition(name, model, X) for name, model in models.items()]
-    measurements = measure(rows[::-1], repeats)  # that of scikit-learn first
+    measurements = measure(rows[::-1], repeats)  # reversed, so that scikit-learn's is first
     print("\n" + timing_table(measurements, lambda m: 0.0, {}))
     classic = seconds(measurements, f"TreeHDMR of {CLASSIC}")
     for name in models:
@@ -118,22 +118,22 @@ def _decompositions(models: dict[str, Any], X: np.ndarray, repeats: int) -> Iter
 
 
 def run(*, quick: bool, repeats: int) -> list[Goal]:
-    """Train or load a model of every installed library, measure, print."""
+    """Train or load a model of every installed library, measure, and print the tables and the goals."""
     X, y, _ = california()
     n_trees = 200 if quick else 5000
     print(f"loaders: California housing, N = {len(X)}, {n_trees} trees of depth 3")
-    print(machine() + "\n--quick: the goals are not of so few trees" * quick)
-    asked: list[Goal] = []
+    print(machine() + "\n--quick: the goals do not apply to so few trees" * quick)
+    found: list[Goal] = []
     models = {}
     for name, make in LIBRARIES.items():
         try:
             booster = make(n_trees, False)
         except ImportError as error:
-            print(f"\n{name} is not there: {error}")
+            print(f"\n{name} is not installed: {error}")
             continue
-        asked += _of_library(name, n_trees, X, y, repeats)
+        found += _of_library(name, n_trees, X, y, repeats)
         assert booster is not None
         models[name] = quietly(fitted)(booster.model, X[:FITTED_ROWS], y[:FITTED_ROWS])
-    asked += _decompositions(models, X, repeats)
-    print(f"\n{NOTES}\n\n{goals_table(asked)}")
-    return asked
+    found += _decompositions(models, X, repeats)
+    print(f"\n{NOTES}\n\n{goals_table(found)}")
+    return found

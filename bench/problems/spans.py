@@ -1,4 +1,4 @@
-"""Gradient boosting of depth 3, order 2, California housing and 100 variables: the time of orthogonal components."""
+"""The time to fit orthogonal components of order 2: gradient boosting of depth 3, California housing, 100 variables."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from bench.problems.trees import rates
 from bench.report import machine, table
 from bench.runner import Contender, Measurement, measure
 
-LIMIT = 120.0  # seconds for another package
+LIMIT = 120.0  # seconds, after which another package is stopped
 QUICK_ROWS = 2000
 MANY_VARIABLES, MANY_ROWS = 100, 20_000
 TREEHFD_RATIO, BASIS_RATIO = 30.0, 6.0
 HEADER = ["stage", "contender", "median s", "range", "peak MB", "x ours"]
 NOTES = f"""\
-one model: fit and components at all rows, for a fitted model. x ours: relative to the first row of the block.
+one model: fit and components at all rows, for a fitted model. x ours: ratio to the first row of the block.
 Other packages run once on one core, after training their own model, and are stopped after {LIMIT:g} s.
-GFLOP: theoretical number of operations, see `operations`. share: of one core's rate of matrix products, for our row on
-one thread."""
+GFLOP: theoretical number of operations, see `operations`. The percentage is relative to the rate of matrix products on
+one core, for our row on one thread."""
 
 
 def one_model(model: Any, X: np.ndarray, y: np.ndarray, *, stage: str, rivals: list[Any]) -> list[Contender]:
-    """Return the rows for one model; ours are the first."""
+    """Return the contenders for one model; ours are first."""
     return [
         ours.spans(model, X, name="ours, 2 threads", stage=stage),
         ours.spans(model, X, name="ours, 1 thread", stage=stage, n_jobs=1),
@@ -42,7 +42,7 @@ def one_model(model: Any, X: np.ndarray, y: np.ndarray, *, stage: str, rivals: l
 
 
 def collection(models: list[Any], X: np.ndarray) -> list[Contender]:
-    """Return the rows for the paper's collection; the tree basis is the first."""
+    """Return the contenders for the paper's collection; the tree basis is first."""
     stage = f"{sum(len(model.estimators_) for model in models):,} trees, fit"
 
     def row(name: str, order: int | None, basis: str) -> Contender:
@@ -56,7 +56,7 @@ def collection(models: list[Any], X: np.ndarray) -> list[Contender]:
 
 
 def many_variables(n_rows: int) -> list[Contender]:
-    """Return the rows for independent variables; those that split on a share of them have thousands of terms."""
+    """Return the contenders for independent variables; with max_features below 1 there are thousands of terms."""
     random = np.random.default_rng(0)
     X = random.normal(size=(n_rows, MANY_VARIABLES))
     y = X[:, 0] + X[:, 1] * X[:, 2] + np.sin(2 * X[:, 3]) + X[:, 10] * X[:, 11] + X[:, 4:10].sum(axis=1) / 2
@@ -72,12 +72,13 @@ def many_variables(n_rows: int) -> list[Contender]:
 
 
 def operations(terms: Iterable[Subspace], n_rows: int, degree: int = 3) -> float:
-    """Return the floating point operations for the sums over rows of a fit of order 2, on paper.
+    """Return the theoretical number of floating-point operations for the sums over rows in a fit of order 2.
 
     A row has d+1 nonzero splines of a variable, and their products are sums of 2d+1 polynomials. So the Gram matrix
     takes (2d+1)^k products for the span of a subspace of order k, and 3 (2d+1) (d+1)^2 for a term of three variables.
     The output, the constant and each term are multiplied with the (d+1)^k nonzeros of spans of order k. Each product
-    is a multiplication and an addition. What does not depend on the number of rows, the solutions, is left out.
+    takes a multiplication and an addition. Operations whose number does not depend on the rows, such as solving the
+    systems, are not counted.
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ def operations(terms: Iterable[Subspace], n_rows: int, degree: int = 3) -> float
         Subspaces of at most three variables.
     n_rows : int
     degree : int
-        Of the splines.
+        The degree d of the splines.
     """
     terms, run, polynomials = list(terms), degree + 1, 2 * degree + 1
     inside = [v for u in terms for t in (1, 2) for v in combinations(u, t)]
@@ -95,7 +96,7 @@ def operations(terms: Iterable[Subspace], n_rows: int, degree: int = 3) -> float
 
 
 def result_table(measurements: list[Measurement]) -> str:
-    """Return a table, set against its first row, and why contenders failed."""
+    """Return a table with times relative to its first row, and the reasons of failures."""
     base, lines = measurements[0].median, []
     for m in measurements:
         cells = [m.contender.stage, m.contender.name]
@@ -109,12 +110,12 @@ def result_table(measurements: list[Measurement]) -> str:
 
 
 def by_name(measurements: list[Measurement], name: str) -> float:
-    """Return the median of the contender whose name starts so; NaN if it failed or is missing."""
+    """Return the median time of the contender whose name begins with `name`; NaN if it failed or is missing."""
     return next((m.median for m in measurements if m.contender.name.startswith(name)), float("nan"))
 
 
 def work(model: Any, X: np.ndarray, seconds: float) -> str:
-    """Return how many operations a fit takes, and what share of the machine's arithmetic is reached."""
+    """Return the number of operations of a fit, and its rate relative to that of matrix products, as text."""
     (forest,) = ours.load([model])
     count = operations([group.subspace for group in forest.node_groups], len(X))
     _, rate = rates()
@@ -136,7 +137,7 @@ def demands(tables: dict[int, list[Measurement]], bases: list[Measurement]) -> l
 
 
 def run(*, quick: bool, repeats: int) -> list[Goal]:
-    """Measure, and print the tables and the goals."""
+    """Measure, print the tables, and return the goals."""
     X, y, _ = california()
     models = {n: boosted(X, y, depths=(3,), n_trees=n)[0] for n in (100, 500)}
     print("spans: California housing, order 2")
@@ -144,7 +145,7 @@ def run(*, quick: bool, repeats: int) -> list[Goal]:
     tables = {}
     rows = np.random.default_rng(0).permutation(len(X))[: QUICK_ROWS if quick else len(X)]
     for n, model in models.items():
-        # treehfd needs minutes at 500 trees.
+        # treehfd takes minutes for 500 trees.
         rivals = [treehfd, shap_interactions] if n == 100 else [shap_interactions]
         tables[n] = measure(one_model(model, X[rows], y[rows], stage=f"{n} trees", rivals=rivals), repeats)
         print(f"\nN = {len(rows)}{' (a part of the rows: --quick)' if quick else ''}\n")
