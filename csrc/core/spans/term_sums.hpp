@@ -25,9 +25,10 @@ struct TermSums {
 
 // What is computed besides the covariances of terms with the columns of their spans.
 struct SumOptions {
-    bool
-        outputs;  // means, variances and products of the outputs; then all terms are evaluated, as outputs consist of them
-    bool terms;  // variances of the terms, and their covariances with their outputs
+    // Means and variances of the outputs, and their covariances with all columns. Then all terms are evaluated.
+    bool outputs;
+    // Variances of the terms, and their covariances with their outputs.
+    bool terms;
 };
 
 // Sums are of differences from a value near each mean, so that large means cause no cancellation.
