@@ -1,4 +1,4 @@
-"""HistGradientBoosting against itself: its raw predictions are float64 sums."""
+"""HistGradientBoosting: forests against its own raw predictions, which are float64 sums."""
 
 import pickle
 import warnings
@@ -99,7 +99,7 @@ def test_partial_dependence_is_the_mean_over_the_rows():
     assert_close(found["average"][0], desired)
 
 
-def test_thresholds_that_float32_does_not_hold():
+def test_thresholds_that_float32_cannot_represent():
     rows = np.array([[4.0], [4.000000000000001], [4.000000000000002], [5.0]] * 10)
     y = np.array([0.0, 0.0, 1.0, 1.0] * 10)
     model = HistGradientBoostingRegressor(max_iter=3, min_samples_leaf=1).fit(rows, y)
@@ -125,7 +125,7 @@ WORDS = ["b", "a", "long word", "ü", "10", "9"]
 
 
 def frame_of_words(n=250, *, missing=True):
-    """A number, a column of words, and one of categories that are numbers."""
+    """A column of numbers, one of words, and one of categories that are numbers."""
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
     words = rng.choice([*WORDS, None] if missing else WORDS, n)
@@ -136,7 +136,7 @@ def frame_of_words(n=250, *, missing=True):
 
 
 def with_strange(frame):
-    """Rows of the same columns, some words unknown, in another order of levels."""
+    """The same rows, but with some unknown words and another order of levels."""
     strange = frame.copy()
     strange["word"] = frame["word"].cat.set_categories(["new", *WORDS[::-1]])
     strange.loc[::7, "word"] = "new"
@@ -144,7 +144,7 @@ def with_strange(frame):
 
 
 @pytest.mark.parametrize("missing", [False, True])
-def test_categories_that_are_text_are_known_by_name(missing):
+def test_categories_of_text_are_identified_by_name(missing):
     frame, y = frame_of_words(missing=missing)
     model = HistGradientBoostingRegressor(max_iter=12, min_samples_leaf=3, categorical_features="from_dtype")
     model.fit(frame, y)
@@ -158,7 +158,7 @@ def test_categories_that_are_text_are_known_by_name(missing):
     codes = frame.assign(word=[sorted(WORDS).index(w) if w in WORDS else np.nan for w in frame["word"]])
     assert np.array_equal(forest.predict(codes), forest.predict(frame))
     assert np.array_equal(pickle.loads(pickle.dumps(forest)).predict(frame), forest.predict(frame))
-    assert frame["word"].dtype == "category"  # as it was
+    assert frame["word"].dtype == "category"  # the input is not changed
     assert len(np.unique(forest.predict(frame.assign(number=0.0, level=3)))) > 3
 
 
@@ -210,7 +210,7 @@ def test_text_of_polars():
         assert_close(load_forest(model).predict(rows), model.predict(rows))
 
 
-def test_members_of_other_levels_are_refused():
+def test_members_with_different_levels_are_refused():
     frame, y = frame_of_words(90, missing=False)
     rows = frame[["number", "word"]].to_numpy(dtype=object)
     models = [

@@ -1,4 +1,4 @@
-"""Readers outside the package: registered by the name of a class, their trees checked before C++ sees them."""
+"""Registered readers: found by the name of the model's class; their arrays are checked."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ X = np.column_stack([RNG.choice([-1.0, 0.25, 0.5, np.nan], 100), RNG.integers(-1
 
 
 class Model:
-    """Two trees on two variables, the second by categories; `changes` are fields that are wrong."""
+    """Two trees on two variables, the second with categories; `changes` replace fields of its `Trees`."""
 
     def __init__(self, **changes):
         self.changes = changes
@@ -53,25 +53,25 @@ def read_model(model):
 
 
 @pytest.fixture(autouse=True)
-def only_here(monkeypatch):
+def registered(monkeypatch):
     monkeypatch.setattr(registry, "_registered", {})
     fasthdmr.register_loader(f"{__name__}.Model", read_model)
 
 
 @pytest.mark.parametrize("float64", [False, True])
 @pytest.mark.parametrize("cls", [Model, Child])
-def test_such_models_are_read(cls, float64):
+def test_models_of_the_class_and_of_subclasses_are_read(cls, float64):
     model = cls(float64=float64)
     assert_close(fasthdmr.load_forest(model).predict(X), model.predict(X))
     fit = fasthdmr.TreeHDMR(model, measure="product").fit(X)
     assert_close(fit.predict(X) + fit.residual(X), model.predict(X))
     rows = np.nan_to_num(X)
-    grid, [average] = (lambda found: (found["grid_values"][0], found["average"]))(partial_dependence(model, rows, [1]))
-    brute = [model.predict(np.column_stack([rows[:, 0], np.full(100, x), rows[:, 2]])).mean() for x in grid]
-    assert_close(average, brute)
+    found = partial_dependence(model, rows, [1])
+    at = [np.column_stack([rows[:, 0], np.full(100, x), rows[:, 2]]) for x in found["grid_values"][0]]
+    assert_close(found["average"][0], [model.predict(changed).mean() for changed in at])
 
 
-def test_the_nearest_class_is_asked_and_the_last_reader():
+def test_the_reader_of_the_nearest_class_that_was_registered_last():
     fasthdmr.register_loader("test_loaders_registered._private.Child", lambda _: Trees(**FIELDS | {"offset": [11]}))
     assert_close(fasthdmr.load_forest(Child()).predict(X), Model().predict(X) + 1)
     assert_close(fasthdmr.load_forest(Model()).predict(X), Model().predict(X))
@@ -79,7 +79,7 @@ def test_the_nearest_class_is_asked_and_the_last_reader():
     assert_close(fasthdmr.load_forest(Child()).predict(X), Model().predict(X))
 
 
-def test_what_cannot_be_registered():
+def test_invalid_names_and_readers_are_refused():
     for name, reader, words in [(Model, read_model, "name must be a str"), ("a.B", None, "reader must be a function")]:
         with pytest.raises(TypeError, match=words):
             fasthdmr.register_loader(name, reader)
@@ -90,30 +90,30 @@ def test_what_cannot_be_registered():
         fasthdmr.load_forest(Model())
 
 
-def put(field, index, value):
+def with_entry(field, index, value):
     changed = np.array(FIELDS[field], dtype=object)
     changed[index] = value
     return {field: changed.tolist()}
 
 
 WRONG = [
-    (put("left", 0, 7), "tree 0, node 0: not a tree: its child 7 is out of range"),
-    (put("right", 2, -5), "tree 0, node 2: not a tree: its child -5 is out of range"),
-    (put("left", 2, 0), "node 2: not a tree: its child 0 is out of range"),  # a cycle
-    (put("left", 2, 2), "node 2: not a tree: its child 2 has another parent"),
-    (put("left", 0, -1), "node 0: not a tree: its child -1 is out of range"),
-    (put("left", 5, -1) | put("right", 5, -1), None),
+    (with_entry("left", 0, 7), "tree 0, node 0: not a tree: its child 7 is out of range"),
+    (with_entry("right", 2, -5), "tree 0, node 2: not a tree: its child -5 is out of range"),
+    (with_entry("left", 2, 0), "node 2: not a tree: its child 0 is out of range"),  # a cycle
+    (with_entry("left", 2, 2), "node 2: not a tree: its child 2 has another parent"),
+    (with_entry("left", 0, -1), "node 0: not a tree: its child -1 is out of range"),
+    (with_entry("left", 5, -1) | with_entry("right", 5, -1), None),
     ({"left": [1, -1, -1, 4, 3, 1, -1, -1], "right": [2, -1, -1, 4, 3, 2, -1, -1]}, "nodes that no path from the root"),
-    (put("left", 0, 0.5), r"left must hold integers, got 0.5"),
-    (put("left", 0, np.nan), r"left must hold integers, got nan"),
-    (put("left", 0, 2**63), r"left must hold integers"),
-    (put("left", 0, "a"), r"left must hold integers, got values of type <U"),
-    (put("feature", 2, 3), "feature must be from 0 to 2, got 3"),
-    (put("feature", 0, -1), "feature must be from 0 to 2, got -1"),
-    (put("threshold", 0, np.nan), "threshold must be numbers, got nan"),
-    (put("missing_left", 0, 2), "missing_left must be 0 or 1, got 2"),
-    (put("missing_left", 0, -1), "missing_left must hold integers from 0 to 255, got -1"),
-    (put("value", (3, 0), np.inf), "value must be finite, got inf"),
+    (with_entry("left", 0, 0.5), r"left must hold integers, got 0.5"),
+    (with_entry("left", 0, np.nan), r"left must hold integers, got nan"),
+    (with_entry("left", 0, 2**63), r"left must hold integers"),
+    (with_entry("left", 0, "a"), r"left must hold integers, got values of type <U"),
+    (with_entry("feature", 2, 3), "feature must be from 0 to 2, got 3"),
+    (with_entry("feature", 0, -1), "feature must be from 0 to 2, got -1"),
+    (with_entry("threshold", 0, np.nan), "threshold must be numbers, got nan"),
+    (with_entry("missing_left", 0, 2), "missing_left must be 0 or 1, got 2"),
+    (with_entry("missing_left", 0, -1), "missing_left must hold integers from 0 to 255, got -1"),
+    (with_entry("value", (3, 0), np.inf), "value must be finite, got inf"),
     ({"value": np.zeros(8)}, r"value must have shape \(8, 1\), got \(8,\)"),
     ({"value": np.zeros((8, 2))}, r"value must have shape \(8, 1\), got \(8, 2\)"),
     ({"weight": [1] * 7}, r"weight must have shape \(8,\), got \(7,\)"),
@@ -129,8 +129,8 @@ WRONG = [
     ({"feature_names": ("a", "b")}, "feature_names must be 3 texts, got 2"),
     ({"replaced": np.zeros((2, 3))}, r"replaced must have shape \(3, 3\)"),
     ({"replaced": np.full((3, 3), np.nan)}, "replaced must have numbers from and to, got nan"),
-    (put("category_set", 2, 1), "category_set must be from 0 to 0 or -1, got 1"),
-    (put("category_set", 2, -2), "category_set must be from 0 to 0 or -1, got -2"),
+    (with_entry("category_set", 2, 1), "category_set must be from 0 to 0 or -1, got 1"),
+    (with_entry("category_set", 2, -2), "category_set must be from 0 to 0 or -1, got -2"),
     ({"set_offsets": None}, "category_set, set_offsets and set_intervals must be given together"),
     ({"set_offsets": []}, r"set_offsets must have shape \(1,\)"),
     ({"set_offsets": [0, 3]}, "set_offsets must rise from 0 to the number of intervals, 2"),
@@ -143,7 +143,7 @@ WRONG = [
 
 @pytest.mark.parametrize("float64", [False, True])
 @pytest.mark.parametrize(("changes", "words"), WRONG)
-def test_arrays_that_are_no_trees(changes, words, float64):
+def test_invalid_arrays_are_refused(changes, words, float64):
     with pytest.raises(ValueError, match=words):
         fasthdmr.load_forest(Model(float64=float64, **changes))
 

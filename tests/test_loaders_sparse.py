@@ -1,4 +1,4 @@
-"""Sparse rows: absent entries are what the model's library takes them for, seen in its own predictions."""
+"""Sparse rows: absent entries have the value that they have in the predictions of the model's own library."""
 
 import warnings
 
@@ -30,7 +30,7 @@ FORMATS = ("csr_matrix", "csr_array", "csc_matrix", "csc_array", "coo_matrix", "
 
 
 def some_stored(rows):
-    """Sparse rows where some zeros are stored, and others absent."""
+    """Sparse rows in which some zeros are stored and others are absent."""
     row, column = (place.ravel() for place in np.indices(rows.shape))
     kept = (rows.ravel() != 0) | (row % 3 == 0)
     return sparse.csr_matrix((rows.ravel()[kept], (row[kept], column[kept])), shape=rows.shape)
@@ -75,16 +75,16 @@ def fitted(name):
 
 @every_model
 @pytest.mark.parametrize("kind", FORMATS)
-def test_as_the_library_predicts(name, kind):
+def test_predictions_are_those_of_the_library(name, kind):
     model, rows = fitted(name)
     rows = getattr(sparse, kind)(rows)
-    own = sparse.csr_matrix(rows) if name == "CatBoost" else rows  # it takes no sparse arrays
+    own = sparse.csr_matrix(rows) if name == "CatBoost" else rows  # CatBoost takes no sparse arrays
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # LightGBM and CatBoost about formats and names
+        warnings.simplefilter("ignore")  # LightGBM and CatBoost warn about formats and names
         predicted = model.decision_function(own) if name == "classifier" else model.predict(own)
     forest = load_forest(model)
     tolerance = 1e-5 if "xgboost" in name else 1e-12
-    assert_close(forest.predict(rows), predicted, tolerance, reason="xgboost adds up in float32")
+    assert_close(forest.predict(rows), predicted, tolerance, reason="xgboost sums in float32")
 
 
 @every_model
@@ -115,10 +115,10 @@ def test_entries_that_are_stored_twice_are_added():
     twice = sparse.csr_array(([0.5, 0.5, 1.0], [0, 0, 2], [0, 3]), shape=(1, 3))
     forest = load_forest(fitted("gradient boosting")[0])
     assert np.array_equal(forest.predict(twice), forest.predict([[1.0, 0.0, 1.0]]))
-    assert twice.nnz == 3  # as it was
+    assert twice.nnz == 3  # the input is not changed
 
 
-def test_what_takes_no_sparse_rows():
+def test_models_and_calls_that_refuse_sparse_rows():
     _, rows = fitted("gradient boosting")
     own = HistGradientBoostingRegressor(max_iter=3).fit(NUMBERS, Y)
     words = r"dense data is required: this model does not take it. Use '.toarray\(\)'.* of 7.2e-06 GB"

@@ -1,4 +1,4 @@
-"""Missing values of nullable and Arrow dtypes of pandas, and of polars, are NaN to models, or refused by them."""
+"""Missing values in nullable and Arrow dtypes of pandas, and in polars, are read as NaN, which some models refuse."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 @every_kind
-def test_missing_values_are_nan_where_the_model_takes_them(kind):
+def test_missing_values_are_nan_to_models_that_accept_them(kind):
     rows, make = KINDS[kind]
     frame, plain = make(rows), pd.DataFrame(rows, columns=NAMES)
     model = HistGradientBoostingRegressor(max_iter=10).fit(rows, Y)
@@ -65,7 +65,7 @@ def test_missing_values_are_nan_where_the_model_takes_them(kind):
 
 
 @every_kind
-def test_missing_values_are_refused_where_it_does_not(kind):
+def test_missing_values_are_refused_for_other_models(kind):
     rows, make = KINDS[kind]
     model = GradientBoostingRegressor(n_estimators=3).fit(np.nan_to_num(rows), Y)
     for refuses in (load_forest(model).predict, TreeHDMR(model).fit, HDMR(model).fit):
@@ -84,7 +84,7 @@ def test_a_row_of_several_dtypes():
     assert np.isnan(X[np.isnan(X).any(axis=1)]).any(axis=0).all()
 
 
-def test_objects_that_are_missing():
+def test_missing_values_in_columns_of_objects():
     frame = FRAME.astype(object).where(FRAME.notna(), pd.NA)
     forest = load_forest(HistGradientBoostingRegressor(max_iter=10).fit(X, Y))
     with pytest.raises(TypeError, match=r"'a' holds objects of type NAType.*X.where\(X.notna\(\), np.nan\)"):

@@ -1,4 +1,4 @@
-"""The unit of a forest's outputs: what links them to the model's own predictions; and where people see it."""
+"""The unit of a forest's outputs: its inverse link gives the model's own predictions. Results and plots show it."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ X, Y = make_friedman1(150, 5, random_state=0)
 POSITIVE = Y - Y.min() + 0.5
 LABELS = np.digitize(Y, np.quantile(Y, [0.3, 0.7]))
 FEW = {"n_estimators": 6, "random_state": 0}
-LOOSE = "xgboost predicts in float32"
+FLOAT32 = "xgboost predicts in float32"
 
 
 def xgboost(name, **options):
@@ -44,8 +44,8 @@ def catboost(name, **options):
     return getattr(library("catboost"), name)(iterations=6, **quiet, **options)
 
 
-# From the sum of trees, the prediction of the target, or the probabilities.
-PREDICTION = {
+# Inverse link functions: from the sum of trees to the prediction of the target, or to probabilities.
+INVERSE_LINK = {
     "": lambda f: f,
     "probability": lambda f: f,
     "log-odds": expit,
@@ -98,12 +98,12 @@ MODELS = {
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.parametrize("name", MODELS)
-def test_the_unit_says_what_the_sum_is(name):
+def test_the_inverse_link_of_the_unit_gives_the_prediction(name):
     make, y, unit = MODELS[name]
     model = make().fit(X, y)
     forest = load_forest(model)
     assert forest.unit == unit
-    predicted = PREDICTION[unit](forest.predict(X))
+    predicted = INVERSE_LINK[unit](forest.predict(X))
     if hasattr(model, "predict_proba"):
         own = model.predict_proba(X)
         own = own[:, 1] if own.shape[1] == 2 else own
@@ -111,10 +111,10 @@ def test_the_unit_says_what_the_sum_is(name):
         own = model.predict(X, prediction_type="Exponent")
     else:
         own = model.predict(X)
-    assert_close(predicted, own, 1e-5 if "xgboost" in name else 1e-12, reason=LOOSE)
+    assert_close(predicted, own, 1e-5 if "xgboost" in name else 1e-12, reason=FLOAT32)
 
 
-def test_scores_and_margins_without_a_unit_of_their_own():
+def test_units_of_rankers_and_of_other_objectives():
     data, groups = library("xgboost").DMatrix(X, LABELS), np.arange(150) // 10
     data.set_group(np.bincount(groups))
     train = library("xgboost").train
@@ -130,7 +130,7 @@ def test_scores_and_margins_without_a_unit_of_their_own():
     assert load_forest(rest).unit == "log-odds"
 
 
-def test_where_people_see_it():
+def test_explanations_plots_and_reports_show_the_unit():
     model = GradientBoostingClassifier(max_depth=2, **FEW).fit(X, BINARY)
     fit = TreeHDMR(model).fit(X)
     assert fit.decomposition_.unit == "log-odds"
@@ -146,7 +146,7 @@ def test_where_people_see_it():
     assert all("(log-odds)" in "".join(a.get_ylabel() for a in one.figure.axes) for one in drawn)
 
 
-def test_no_unit_where_it_is_the_targets_or_not_known():
+def test_no_unit_if_it_is_that_of_the_target_or_unknown():
     regressor = GradientBoostingRegressor(max_depth=2, **FEW).fit(X, Y)
     for fit in (TreeHDMR(regressor).fit(X), HDMR(regressor).fit(X)):
         assert fit.decomposition_.unit == ""
