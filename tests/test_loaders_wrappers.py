@@ -199,15 +199,32 @@ def test_voting_by_probabilities(y):
         load_forest(model.set_params(voting="hard"))
 
 
+class OwnVoting(VotingClassifier):
+    pass
+
+
+class OwnMean(VotingRegressor):
+    pass
+
+
 @pytest.mark.parametrize(
     ("model", "y"),
     [
         (VotingClassifier([("boosting", gbc(n_estimators=2))], voting="soft"), WORDS),
+        (OwnVoting([("boosting", gbc(n_estimators=2))], voting="soft"), WORDS),
+        (OwnMean([("counts", HistGradientBoostingRegressor(loss="poisson", max_iter=2))]), abs(Y)),
         (BaggingClassifier(HistGradientBoostingClassifier(max_iter=2), 2), WORDS),
         (BaggingRegressor(HistGradientBoostingRegressor(loss="poisson", max_iter=2), 2), abs(Y)),
         (VotingRegressor([("counts", HistGradientBoostingRegressor(loss="poisson", max_iter=2))]), abs(Y)),
     ],
-    ids=["voting probabilities", "bagging probabilities", "bagging counts", "voting counts"],
+    ids=[
+        "voting probabilities",
+        "a subclass, probabilities",
+        "a subclass, counts",
+        "bagging probabilities",
+        "bagging counts",
+        "voting counts",
+    ],
 )
 def test_means_of_functions_of_sums_are_refused(model, y):
     with pytest.raises(ValueError, match=r"member '(boosting|0|counts)' is not a sum of trees"):

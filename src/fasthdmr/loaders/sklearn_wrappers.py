@@ -134,11 +134,11 @@ def _takes_part(estimator: Any) -> bool:
 def _read_member(model: Any, name: str, member: Any) -> Trees:
     kind = type(model).__name__
     try:
-        averages = kind in ("BaggingClassifier", "VotingClassifier")
-        if averages and not any(cls.__name__ in _PROBABILITIES for cls in type(member).__mro__):
+        averages = _is_one_of(model, "BaggingClassifier", "VotingClassifier")
+        if averages and not _is_one_of(member, *_PROBABILITIES):
             raise ValueError(f"The probabilities of a {type(member).__name__} are no sum of trees.")
         trees = read(member)
-        if trees.is_margin and kind in ("BaggingRegressor", "VotingRegressor", "TransformedTargetRegressor"):
+        if trees.is_margin and _is_one_of(model, "BaggingRegressor", "VotingRegressor", "TransformedTargetRegressor"):
             raise ValueError(f"What {type(member).__name__} predicts is a function of its sum of trees.")
         return trees
     except (TypeError, ValueError) as error:
@@ -146,6 +146,11 @@ def _read_member(model: Any, name: str, member: Any) -> Trees:
             f"The {kind}'s member {name!r} is not a sum of trees in the variables of X ({error}) "
             f"Drop it before fitting, or decompose the tree members one by one: {_members(model)}[...]."
         ) from error
+
+
+def _is_one_of(model: Any, *names: str) -> bool:
+    """Return whether the class of a model, or a base class of it, has one of the names."""
+    return any(cls.__name__ in names for cls in type(model).__mro__)
 
 
 def _members(model: Any) -> str:
