@@ -36,8 +36,10 @@ def check_against_grid(model, hdmr, X, weights=None):
     shape = len(hdmr.subspaces_), outputs.shape[1]  # no components where no tree splits
     values = hdmr.evaluate(grid.rows).reshape(len(grid.rows), *shape)
     structural = np.reshape(hdmr.sensitivity_.Sa, shape)
+    # Rounding is relative to the leaves, which may cancel or have no mass: an output may be 0 on the whole grid.
+    reach = np.sum([forest.core.reach for forest in hdmr.forests_], axis=0)
     for k, f in enumerate(outputs.T):
-        scale = max(np.abs(f).max(), 1e-300)
+        scale = max(np.abs(f).max(), reach[k], 1e-300)
         expected = grid.components(f)
         variances = {u: grid.expectation(f_u**2) for u, f_u in expected.items() if u}
         V = np.atleast_1d(hdmr.sensitivity_.variance)[k]
