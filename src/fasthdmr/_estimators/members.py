@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 from sklearn.base import clone
@@ -16,6 +16,13 @@ from fasthdmr._support.progress import progress
 from fasthdmr._support.validation import check_model_names
 from fasthdmr.loaders import load_forest
 from fasthdmr.loaders.sums import compared_alike
+
+
+class Member(NamedTuple):
+    """A model, and what is read of it: its forest if it is fitted, else the model itself."""
+
+    model: Any
+    read: Any
 
 
 def default_members(random_state: Any) -> list[Any]:

@@ -15,7 +15,7 @@ from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._dictionaries.models import allows_nan, outputs_scores
 from fasthdmr._dictionaries.tree_columns import Sorting, TreeDictionary
 from fasthdmr._estimators.base import BaseHDMR
-from fasthdmr._estimators.members import as_members, fit_members, is_fitted, load_members, variable_names
+from fasthdmr._estimators.members import Member, as_members, fit_members, is_fitted, load_members, variable_names
 from fasthdmr._forest.forest import Forest
 from fasthdmr._forest.levels import recoded
 from fasthdmr._forest.sparse import as_dense
@@ -244,20 +244,18 @@ class TreeHDMR(BaseHDMR):
         """
         with self._restored_on_error():
             members, combination = self._check_parameters()
-            read = self._read(members)
-            X, y, weights = self._check(read, combination, X, y, sample_weight)
-            trees = self._load(members, read, combination, X, y, weights)
+            X, y, weights = self._check(members, combination, X, y, sample_weight)
+            trees = self._load(members, combination, X, y, weights)
             problem = self._problem(combination, X, y, weights)
             with self._timed("decomposed"):
-                dictionary, solutions = self._strategy(trees, combination).solve(problem)
-                self._assemble(problem, combination, dictionary, solutions)
+                self._assemble(problem, combination, *self._strategy(trees, combination).solve(problem))
         return self
 
     def _in_numbers(self, X: Any) -> Any:
         return _in_numbers(X, getattr(self, "forests_", []))
 
-    def _check_parameters(self) -> tuple[list[Any], Combination]:
-        """Check all parameters that can be checked without data. Return the models and the way to combine them."""
+    def _check_parameters(self) -> tuple[list[Member], Combination]:
+        """Check all parameters that can be checked without data. Return the models, read, and how to combine them."""
         members = as_members(self.estimators, self.random_state)
         self._check_common()
         self._check_basis(BASES)
@@ -270,19 +268,20 @@ class TreeHDMR(BaseHDMR):
             if alphas.ndim != 1 or alphas.min() < 0:
                 raise ValueError(f"alphas must be non-negative numbers, got {self.alphas!r}.")
         if self.combine == "sum" or (self.combine == "auto" and len(members) == 1):
-            return members, Sum()
+            return self._read(members), Sum()
         alphas = DEFAULT_ALPHAS if self.alphas is None else self.alphas
-        return members, Ridge(np.atleast_1d(np.asarray(alphas, dtype=np.float64)), self.cv)
+        return self._read(members), Ridge(np.atleast_1d(np.asarray(alphas, dtype=np.float64)), self.cv)
 
-    def _read(self, members: list[Any]) -> list[Any]:
-        """Return the forests of the fitted models, and the other models as they are."""
+    def _read(self, members: list[Any]) -> list[Member]:
+        """Load the fitted models."""
         with self._timed("models read"):
-            return [load_forest(member) if is_fitted(member) else member for member in members]
+            return [Member(model, load_forest(model) if is_fitted(model) else model) for model in members]
 
     def _check(
-        self, read: list[Any], combination: Combination, X: Any, y: Any, sample_weight: Any
+        self, members: list[Member], combination: Combination, X: Any, y: Any, sample_weight: Any
     ) -> tuple[NDArray[Any], Any, Floats | None]:
-        """Check the data against the models, as `_read` returns them. Return rows in numbers, y and weights."""
+        """Check the data against the models. Return rows in numbers, y and weights."""
+        read = [member.read for member in members]
         X = _in_numbers(X, [model for model in read if isinstance(model, Forest)])
         reasons = {
             "models that are not fitted": not all(map(is_fitted, read)),
@@ -298,8 +297,7 @@ class TreeHDMR(BaseHDMR):
 
     def _load(
         self,
-        members: list[Any],
-        read: list[Any],
+        members: list[Member],
         combination: Combination,
         X: NDArray[Any],
         y: Any,
@@ -307,9 +305,9 @@ class TreeHDMR(BaseHDMR):
     ) -> TreeDictionary:
         """Fit the unfitted models, and return the tree columns of all models."""
         with self._timed("models fitted"):
-            self.estimators_ = fit_members(members, X, y, weights, verbose=self.verbose)
-            pairs = zip(read, self.estimators_, strict=True)
-            models = [known if isinstance(known, Forest) else fitted for known, fitted in pairs]
+            self.estimators_ = fit_members([m.model for m in members], X, y, weights, verbose=self.verbose)
+            pairs = zip(members, self.estimators_, strict=True)
+            models = [m.read if isinstance(m.read, Forest) else fitted for m, fitted in pairs]
             names_in = getattr(self, "feature_names_in_", None)
             self.forests_ = load_members(models, X.shape[1], names_in)
             self.feature_names_ = variable_names(self.forests_, names_in)
