@@ -17,9 +17,7 @@ from fasthdmr._dictionaries.tree_columns import Sorting, TreeDictionary
 from fasthdmr._estimators.base import BaseHDMR
 from fasthdmr._estimators.members import Member, as_members, fit_members, is_fitted, load_members, variable_names
 from fasthdmr._forest.forest import Forest
-from fasthdmr._forest.levels import recoded
-from fasthdmr._forest.sparse import as_dense
-from fasthdmr._forest.text_levels import text_as_codes
+from fasthdmr._forest.in_numbers import in_numbers
 from fasthdmr._measures.product import TreesUnderProductMeasure
 from fasthdmr._solve.combination import Combination, Ridge, Sum
 from fasthdmr._solve.hierarchy import Solution
@@ -252,7 +250,7 @@ class TreeHDMR(BaseHDMR):
         return self
 
     def _in_numbers(self, X: Any) -> Any:
-        return _in_numbers(X, getattr(self, "forests_", []))
+        return in_numbers(X, getattr(self, "forests_", []))
 
     def _check_parameters(self) -> tuple[list[Member], Combination]:
         """Check all parameters that can be checked without data. Return the models, read, and how to combine them."""
@@ -282,7 +280,7 @@ class TreeHDMR(BaseHDMR):
     ) -> tuple[NDArray[Any], Any, Floats | None]:
         """Check the data against the models. Return rows in numbers, y and weights."""
         read = [member.read for member in members]
-        X = _in_numbers(X, [model for model in read if isinstance(model, Forest)])
+        X = in_numbers(X, [model for model in read if isinstance(model, Forest)])
         reasons = {
             "models that are not fitted": not all(map(is_fitted, read)),
             "combine='ridge'": combination.needs_y,
@@ -386,11 +384,6 @@ class TreeHDMR(BaseHDMR):
         tags.input_tags.allow_nan = bool(members) and all(map(_takes_missing, members))
         tags.target_tags.required = bool(not members or self.combine == "ridge" or not all(map(is_fitted, members)))
         return tags
-
-
-def _in_numbers(X: Any, forests: Sequence[Forest]) -> Any:
-    """Return rows as forests take them: sparse ones dense, and codes in place of levels and text."""
-    return text_as_codes(recoded(as_dense(X, forests), forests), forests)
 
 
 def _takes_missing(model: Any) -> bool:

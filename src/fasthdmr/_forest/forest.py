@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fasthdmr import _core
-from fasthdmr._forest.levels import recoded
-from fasthdmr._forest.sparse import absent_in, as_dense, dense_blocks, in_place, is_sparse
-from fasthdmr._forest.text_levels import Levels, text_as_codes
+from fasthdmr._forest.in_numbers import in_numbers
+from fasthdmr._forest.sparse import absent_in, dense_blocks, in_place, is_sparse
+from fasthdmr._forest.text_levels import Levels
 from fasthdmr._support.cached import cached_property
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.validation import check_rows
@@ -272,9 +272,12 @@ class Forest:
         return kept[kind].evaluate(rows, threads)
 
     def _check(self, X: Any) -> NDArray[Any]:
-        X = text_as_codes(recoded(as_dense(X, [self]), [self]), [self])
         return check_rows(
-            X, self.n_features, feature_names=self.feature_names, allow_nan=self.allow_nan, allow_inf=True
+            in_numbers(X, [self]),
+            self.n_features,
+            feature_names=self.feature_names,
+            allow_nan=self.allow_nan,
+            allow_inf=True,
         )
 
     def __getstate__(self) -> dict[str, Any]:
