@@ -44,8 +44,8 @@ def read_histogram_boosting(model: Any) -> Trees:
         unit=_unit(model, offset.size),
         is_margin=model.loss in ("gamma", "poisson"),
         float64=True,
+        text_levels=_text_levels(model),
     )
-    trees = replace(trees, text_levels=_text_levels(model))
     return _by_categories(trees, model, nodes, predictors) if nodes["is_categorical"].any() else trees
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,8 @@ from fasthdmr._forest.forest import Forest
 from fasthdmr._forest.text_levels import Levels as TextLevels
 from fasthdmr.loaders.arrays import in_types
 
+# The attributes that `Trees` and `Forest` share: they describe the model, not its trees.
+_OF_MODEL = tuple(field.name for field in fields(Forest) if field.name != "core")
 _NO_SETS = np.empty(0, dtype=np.int64)
 _NOTHING = (1.0, 0.0, 0.0)  # a row of `replaced` from 1 to 0: no value lies between
 
@@ -174,20 +176,10 @@ class Trees:
             tree_output,
             offset,
             weight,
-            allow_nan=forest.allow_nan,
-            feature_names=forest.feature_names,
-            output_names=forest.output_names,
-            is_classifier=forest.is_classifier,
             float64=bool(thresholds),
             replaced=replaced if len(replaced) else None,
-            takes_codes=forest.takes_codes,
-            levels=forest.levels,
-            refuses_unseen=forest.refuses_unseen,
-            absent=forest.absent,
-            text_levels=forest.text_levels,
-            hashes_text=forest.hashes_text,
-            unit=forest.unit,
             **_sets_of(category_set, cuts),
+            **{name: getattr(forest, name) for name in _OF_MODEL},
         )
 
     def scaled(self, weight: float | NDArray[np.float64]) -> Trees:
@@ -280,20 +272,7 @@ class Trees:
             comparison=comparison,
             set=category_set,
         )
-        return Forest(
-            core,
-            allow_nan=self.allow_nan,
-            feature_names=self.feature_names,
-            output_names=self.output_names,
-            is_classifier=self.is_classifier,
-            takes_codes=self.takes_codes,
-            levels=self.levels,
-            refuses_unseen=self.refuses_unseen,
-            absent=self.absent,
-            text_levels=self.text_levels,
-            hashes_text=self.hashes_text,
-            unit=self.unit,
-        )
+        return Forest(core, **{name: getattr(self, name) for name in _OF_MODEL})
 
     def set_of_nodes(self) -> NDArray[np.int64]:
         """Return the number of the category set of each node.
