@@ -8,6 +8,7 @@ import numpy as np
 
 from fasthdmr import _core
 from fasthdmr._solve.decomposed import Decomposed
+from fasthdmr._spans.additive_fit import AdditiveFit
 from fasthdmr._spans.basis import Basis
 from fasthdmr._spans.fit import RIDGE
 from fasthdmr._support.scale import Deviations
@@ -95,8 +96,7 @@ class OtherSpans:
     def __init__(self, spans: Basis, rows: Floats, weights: Floats, ridge: float) -> None:
         self.spans, self.rows, self.weights = spans, rows, weights
         self.n_rows = float(weights.sum() ** 2 / (weights**2).sum())
-        self.ridge = ridge / np.repeat(spans.sizes, spans.sizes)
-        self.first = np.concatenate([[0], np.cumsum(spans.sizes)])
+        self.ridge = ridge
 
     def regress(self, subspaces: Sequence[tuple[int, ...]], values: Floats) -> tuple[Floats, Floats]:
         """Return the adjusted R² of each component, (m,), and the part of it due to each variable, (m, variables).
@@ -109,12 +109,9 @@ class OtherSpans:
             The components at the rows.
         """
         target = Deviations.of(values, self.weights).values
-        sums = _core.array_sums(self.spans.core, self.rows, weight=self.weights, values=target, n_threads=1)
-        gram = _core.SpanGram(sums, self.rows, self.weights, True, 1)
-        system = gram.covariance(list(range(len(self.spans.subspaces))), 1)
-        system.flat[:: len(system) + 1] += self.ridge
-        right = sums.output_with_columns.reshape(-1, values.shape[1])[1:]
-        blocks = [self._block(u) for u in subspaces]
+        fit = AdditiveFit(self.spans, self.rows, self.weights, target, self.ridge, joint=True)
+        system, right = fit.system(list(range(len(self.spans.subspaces)))), fit.right
+        blocks = [slice(fit.first[s], fit.first[s + 1]) for s in map(self.spans.subspaces.index, subspaces)]
         units = [np.eye(len(system))[:, block] for block in blocks]
         solved = _core.solve_positive(system, np.asfortranarray(np.hstack([right, *units])), 1)
         shares, carried = np.zeros(len(blocks)), np.zeros((len(blocks), len(self.spans.sizes)))
@@ -126,16 +123,12 @@ class OtherSpans:
             # is the inverse of a Schur complement, so no second factorisation is needed.
             b = solved[:, m] - own @ np.linalg.solve(own[block], solved[block, m])
             b[block] = 0.0
-            variance = sums.output_variance[m]
-            left = variance - b @ right[:, m] - self.ridge @ b**2
-            freedom = self.first[-1] - (block.stop - block.start) - (len(self.spans.sizes) - 1)
+            variance = fit.variance[m]
+            left = variance - b @ right[:, m] - fit.penalties @ b**2
+            freedom = fit.first[-1] - (block.stop - block.start) - (len(self.spans.sizes) - 1)
             shares[m] = 1 - max(left, 0.0) / variance * (self.n_rows - 1) / max(self.n_rows - 1 - freedom, 1.0)
-            carried[m] = np.add.reduceat(b * right[:, m], self.first[:-1]) / variance
+            carried[m] = np.add.reduceat(b * right[:, m], fit.first[:-1]) / variance
         return shares, carried
-
-    def _block(self, subspace: tuple[int, ...]) -> slice:
-        s = self.spans.subspaces.index(subspace)
-        return slice(self.first[s], self.first[s + 1])
 
 
 def _warn(found: dict[int, tuple[float, list[int]]], names: Sequence[str]) -> None:

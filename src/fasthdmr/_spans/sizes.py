@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fasthdmr import _core
+from fasthdmr._spans.additive_fit import AdditiveFit
 from fasthdmr._spans.basis import Basis, Profile, distinct_rows
 from fasthdmr._support.scale import Deviations
 from fasthdmr._support.threads import one_blas_thread
@@ -114,59 +113,3 @@ def main_sizes(
             break
     best = {j: min(sorted(found), key=found.__getitem__) for j, found in tried.items() if found}
     return {j: size for j, size in best.items() if tried[j][size] < _GAIN * before}
-
-
-class AdditiveFit:
-    """Ridge regression on the spans of single variables, from the covariances of their columns.
-
-    Parameters
-    ----------
-    spans : Basis
-        Of single variables.
-    X : ndarray of shape (N, n)
-    weights : ndarray of shape (N,) or None
-    targets : ndarray of shape (N, K)
-    ridge : float
-        The penalty of a span of p columns is this number divided by p.
-    joint : bool
-        Whether spans will be fitted jointly, which needs the covariances of columns of different spans.
-
-    Attributes
-    ----------
-    right : ndarray of shape (columns, K)
-        Covariances of the columns and the targets.
-    """
-
-    def __init__(
-        self, spans: Basis, X: NDArray[Any], weights: Floats | None, targets: Floats, ridge: float, joint: bool
-    ) -> None:
-        self.spans = spans
-        self.sums = _core.array_sums(spans.core, X, weight=weights, values=targets, n_threads=1)
-        self.gram = _core.SpanGram(self.sums, X, weights, joint, 1)
-        self.ridge = ridge / np.repeat(spans.sizes, spans.sizes)
-        self.right = self.sums.output_with_columns.reshape(-1, targets.shape[1])[1:]
-        self.first = np.concatenate([[0], np.cumsum(spans.sizes)])
-
-    def solve(self, of: list[int], targets: slice = slice(None)) -> tuple[Floats, float]:
-        """Return the coefficients of some spans, fitted jointly, and the effective degrees of freedom."""
-        columns = np.concatenate([np.arange(self.first[a], self.first[a + 1]) for a in of])
-        gram, right = self.gram.covariance(of, 1), self.right[columns, targets]
-        system = gram + np.diag(self.ridge[columns] + _LEAST_RIDGE)
-        solved = _core.solve_positive(system, np.asfortranarray(np.hstack([gram, right])), 1)
-        return solved[:, len(gram) :], float(np.trace(solved))
-
-    def residual(self, a: int, targets: slice) -> tuple[float, float]:
-        """Return the residual variance of targets on span `a` alone, summed, and the effective degrees of freedom."""
-        coefficients, freedom = self.solve([a], targets)
-        right = self.right[self.first[a] : self.first[a + 1], targets]
-        explained = np.sum(coefficients * (2 * right - self.gram.covariance([a], 1) @ coefficients))
-        return float(np.sum(self.sums.output_variance[targets]) - explained), freedom
-
-    def effects(self, X: NDArray[Any], share: Floats, coefficients: Floats) -> Floats:
-        """Return the centred main effects at the rows, (N, variables, K)."""
-        n_targets = coefficients.shape[1]
-        begin = np.concatenate([[0], np.cumsum(np.repeat(self.spans.sizes, n_targets))])
-        column = np.concatenate([np.tile(np.arange(f, e), n_targets) for f, e in pairwise(self.first)])
-        weight = np.concatenate([coefficients[f:e].T.ravel() for f, e in pairwise(self.first)])
-        values = self.spans.core.evaluate(X, begin, column + 1, weight, 1)
-        return (values - share @ values).reshape(len(X), -1, n_targets)
