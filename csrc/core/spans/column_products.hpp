@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "spans/bsplines.hpp"
+#include "spans/tensor_layout.hpp"
 
 namespace fasthdmr {
 
@@ -31,7 +32,8 @@ private:
     bool is_cubic_;  // then tensor products are formed in registers; otherwise the nonzeros are expanded first
     index first_ = 0, rows_ = 0;
     Buffer<double> sums_;  // (groups, columns, run)
-    std::vector<std::int32_t> strides_, offsets_, begin_;
+    TensorLayout layout_;  // of the sums of one group
+    std::vector<std::int32_t> begin_;
     std::vector<double> values_;
     std::vector<std::int32_t> starts_, group_starts_;
 };

@@ -62,16 +62,10 @@ TensorSums::TensorSums(const Spans& spans, const ProductBases& bases, const Tens
         factors_.push_back({variable, number, number >= 0 ? bases[number].columns() : spans.axes()[~number].columns()});
     // Polynomials come last, because those of an interval fill a vector register.
     std::stable_partition(factors_.begin(), factors_.end(), [](const Factor& factor) { return !factor.is_basis(); });
-    index size = factors_.back().columns;
-    offsets_ = {0};
-    for (std::size_t k = factors_.size() - 1; k-- > 0; size *= factors_[k].columns) {
-        if (k + 2 == factors_.size()) continue;
-        std::vector<std::int32_t> next;
-        for (int i = 0; i < factors_[k].run(); ++i)
-            for (const std::int32_t offset : offsets_) next.push_back(std::int32_t(i * size) + offset);
-        offsets_ = std::move(next);
-    }
-    sums_.assign(size, 0.0);
+    std::vector<TensorLayout::Factor> dimensions;
+    for (const Factor& factor : factors_) dimensions.push_back({factor.columns, factor.run()});
+    layout_ = TensorLayout(dimensions);
+    sums_.assign(layout_.size, 0.0);
 }
 
 const std::int32_t* TensorSums::starts(const SpanBlock& block, const Factor& factor) const {
@@ -80,12 +74,11 @@ const std::int32_t* TensorSums::starts(const SpanBlock& block, const Factor& fac
 
 void TensorSums::add(const SpanBlock& block, const double* weight) {
     std::vector<std::int32_t> begin(block.rows(), 0);
-    TensorRows rows{{}, {}, int(factors_.size()), factors_.back().columns, offsets_.data(), begin.data()};
-    std::int32_t stride = 1;
-    for (std::size_t k = factors_.size(); k-- > 0; stride *= std::int32_t(factors_[k].columns)) {
+    TensorRows rows{{}, {}, int(factors_.size()), factors_.back().columns, layout_.offsets.data(), begin.data()};
+    for (std::size_t k = 0; k < factors_.size(); ++k) {
         const Factor& factor = factors_[k];
         const std::int32_t* start = starts(block, factor);
-        for (index r = 0; r < block.rows(); ++r) begin[r] += start[r] * stride;
+        for (index r = 0; r < block.rows(); ++r) begin[r] += start[r] * layout_.strides[k];
         rows.values[k] = factor.is_basis() ? bases_.values(factor.number) : block.values(~factor.number);
         rows.runs[k] = factor.run();
     }

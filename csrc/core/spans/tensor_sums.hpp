@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "spans/product_basis.hpp"
+#include "spans/tensor_layout.hpp"
 
 namespace fasthdmr {
 
@@ -43,7 +44,7 @@ private:
     const Spans& spans_;
     const ProductBases& bases_;
     std::vector<Factor> factors_;
-    std::vector<std::int32_t> offsets_;
+    TensorLayout layout_;
     Buffer<double> sums_;  // aligned, so that the polynomials of an interval fill one cache line
 };
 
