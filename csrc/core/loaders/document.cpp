@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "loaders/packed_numbers.hpp"
 #include "support/interruption.hpp"
 
 namespace fasthdmr {
@@ -10,67 +11,10 @@ namespace {
 
 constexpr int kDeepest = 200;  // levels of nesting; a limit, because the parser is recursive
 constexpr index kValuesPerPoll = 1 << 12;
-constexpr char kDoubles = 'J';  // marks float64 numbers parsed from JSON; all other types are those of UBJSON
 
 [[noreturn]] void fail(const std::string& what, index byte) {
     throw Error("The model's export is damaged: " + what + " at byte " + std::to_string(byte) + ".");
 }
-
-// The number of bytes of a number of a UBJSON type; 0 for types that are not numeric.
-index bytes_of(char type) {
-    switch (type) {
-        case 'i':
-        case 'U':
-            return 1;
-        case 'I':
-            return 2;
-        case 'l':
-        case 'd':
-            return 4;
-        case 'L':
-        case 'D':
-            return 8;
-        default:
-            return 0;
-    }
-}
-
-// Numbers of UBJSON are big-endian.
-template <class Number, class Bits>
-void decode_as(const char* p, index count, double* out) {
-    static_assert(sizeof(Number) == sizeof(Bits));
-    for (index k = 0; k < count; ++k, p += sizeof(Bits)) {
-        Bits bits = 0;
-        for (std::size_t byte = 0; byte < sizeof bits; ++byte)
-            bits = Bits(bits | Bits(Bits(std::uint8_t(p[byte])) << (8 * (sizeof bits - 1 - byte))));
-        Number number;
-        std::memcpy(&number, &bits, sizeof number);
-        out[k] = double(number);
-    }
-}
-
-void decode(char type, const char* p, index count, double* out) {
-    switch (type) {
-        case 'i':
-            return decode_as<std::int8_t, std::uint8_t>(p, count, out);
-        case 'U':
-            return decode_as<std::uint8_t, std::uint8_t>(p, count, out);
-        case 'I':
-            return decode_as<std::int16_t, std::uint16_t>(p, count, out);
-        case 'l':
-            return decode_as<std::int32_t, std::uint32_t>(p, count, out);
-        case 'd':
-            return decode_as<float, std::uint32_t>(p, count, out);
-        case 'L':
-            return decode_as<std::int64_t, std::uint64_t>(p, count, out);
-        case 'D':
-            return decode_as<double, std::uint64_t>(p, count, out);
-        default:
-            std::memcpy(out, p, std::size_t(count) * sizeof *out);
-    }
-}
-
-index packed_bytes(char type) { return type == kDoubles ? index(sizeof(double)) : bytes_of(type); }
 
 }  // namespace
 
@@ -92,7 +36,7 @@ const Value& Value::at(index k) const {
 double Value::packed_number(index k) const {
     if (k < 0 || k >= count_) throw Error("The model's export is damaged: an array is too short.");
     double number;
-    decode(packed_, bytes_ + k * packed_bytes(packed_), 1, &number);
+    decode(packed_, bytes_ + k * bytes_of_packed(packed_), 1, &number);
     return number;
 }
 
@@ -342,7 +286,7 @@ private:
         skip_space();
         if (peek() == last) {
             next();
-            return;
+            return pop_items(value, stack_.size());
         }
         if (last == ']' && packed_numbers(value)) return;
         const std::size_t first = stack_.size();
