@@ -6,7 +6,7 @@ from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 
 from fasthdmr import HDMR, TreeHDMR
 from fasthdmr._dictionaries.tree_output import TreeOutput
-from fasthdmr._spans.basis import axis_columns
+from fasthdmr._spans.axes import axis_columns
 from fasthdmr._spans.fit import Regression, effective_rows, solve_trees
 
 pytestmark = pytest.mark.filterwarnings(

@@ -12,18 +12,9 @@ from scipy.stats import norm
 from tolerance import assert_close
 
 from fasthdmr import HDMR, TreeHDMR, _core
-from fasthdmr._spans import basis as spans
-from fasthdmr._spans import joint_fit
-from fasthdmr._spans.basis import (
-    Axis,
-    Profile,
-    axis_columns,
-    closure,
-    coarse_basis,
-    default_size,
-    informative_rows,
-    make_basis,
-)
+from fasthdmr._spans import axes, joint_fit
+from fasthdmr._spans.axes import Axis, Profile, axis_columns
+from fasthdmr._spans.basis import closure, coarse_basis, default_size, informative_rows, make_basis
 from fasthdmr._spans.fit import RIDGE, solve_values
 from fasthdmr._spans.joint_fit import Dual, Primal
 from fasthdmr._spans.kinds import BASES, SPANS
@@ -297,7 +288,7 @@ def test_knots_of_many_rows_come_from_evenly_spaced_ones(weighted, monkeypatch):
     column, weights = rng.integers(0, 9, size=300).astype(float), rng.uniform(size=300)
     own = weights if weighted else None
     desired = Profile.of(column[::3], weights[::3] if weighted else None)
-    monkeypatch.setattr(spans, "_KNOT_ROWS", 100)
+    monkeypatch.setattr(axes, "_KNOT_ROWS", 100)
     found = Profile.of(column, own)
     assert np.array_equal(found.values, desired.values)
     assert np.array_equal(found.weights, desired.weights)

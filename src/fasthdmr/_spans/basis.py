@@ -1,4 +1,4 @@
-"""Spans of a decomposition: B-splines and bins of one variable, tensor products of several (spec 4).
+"""Spans of a decomposition: tensor products of the B-splines or bins of single variables (spec 4).
 
 A span is the space of functions of the variables of one subspace. Its basis is the tensor product of B-splines.
 """
@@ -8,52 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_diag, csr_array, vstack
-from scipy.special import ndtri
 
 from fasthdmr import _core
+from fasthdmr._spans.axes import Axis, Profile, coarsen, refinement
 from fasthdmr._spans.kinds import SPANS
 from fasthdmr._support.cached import cached_property
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
 
-
-class Axis(NamedTuple):
-    """The B-splines of one variable.
-
-    Attributes
-    ----------
-    variable, degree : int
-    knots : list of float
-        Clamped knots, in units of the normal scores if there are any.
-    missing : bool
-        Whether there is an indicator column for missing values.
-    scores : (list of float, list of float)
-        Increasing values of the variable and their normal scores. B-splines are functions of the score, interpolated
-        linearly between these values. If empty, B-splines are functions of the variable itself.
-    """
-
-    variable: int
-    degree: int
-    knots: list[float]
-    missing: bool
-    scores: tuple[list[float], list[float]] = ([], [])
-
-
 MAX_DUAL_ROWS = 3000
 """The most rows for which a fit with more columns than rows uses the Gram matrix of the rows (dual form)."""
 
 _MANY_ROWS = 20_000
-_KNOT_ROWS = 100_000  # knots are quantiles of a subsample of about this size
-_INNER = (0.25, 0.75), (0.05, 0.95), (0.0, 1.0)  # levels of the interquartile range and of two wider ranges
-_SKEWED = 3.0  # a variable is skewed if a range is wider than the next smaller one by this factor; normal: 2 to 2.7
-_FEW_VALUES = 12
-_LEAST_RANK = 1e-9  # bounds the normal scores of extreme rows with tiny weights
-_SCORE_NODES = 256
 
 
 def default_size(n_rows: int, order: int, basis: str = "spline") -> int:
@@ -235,143 +206,8 @@ def make_basis(
     return Basis(axes, kept, axes_of)
 
 
-@dataclass(frozen=True, eq=False)
-class Profile:
-    """The distinct values of a variable, and the total weight of each."""
-
-    values: Floats
-    weights: Floats
-    has_missing: bool
-
-    @classmethod
-    def of(cls, column: NDArray[Any], weights: Floats | None) -> Profile:
-        """Make the profile of a column, from a subsample of evenly spaced rows if it is long."""
-        step = max(1, len(column) // _KNOT_ROWS)
-        values = np.asarray(column[::step], dtype=np.float64)
-        if weights is None:
-            distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
-            return cls(distinct, counts.astype(np.float64), bool(np.isnan(values).any()))
-        mass = weights[::step]
-        present = np.isfinite(values) & (mass > 0)
-        distinct, inverse = np.unique(values[present], return_inverse=True)
-        missing = bool((np.isnan(values) & (mass > 0)).any())
-        total = np.bincount(inverse, mass[present], len(distinct)).astype(np.float64)
-        return cls(distinct, total, missing)
-
-    @property
-    def is_constant(self) -> bool:
-        """Whether all rows have the same value, or all values are missing."""
-        return len(self.values) + self.has_missing < 2
-
-    def check_range(self, variable: int) -> None:
-        """Raise an error if the range of the variable overflows."""
-        if len(self.values) == 0:
-            return
-        least, largest = self.values[0], self.values[-1]
-        if largest / 2 - least / 2 > np.finfo(float).max / 2:
-            raise ValueError(
-                f"X has values from {least:.3g} to {largest:.3g} in column {variable}, and the difference overflows. "
-                "Divide the column by a power of ten."
-            )
-
-    @property
-    def is_skewed(self) -> bool:
-        """Whether the variable has heavy tails, so that B-splines of it would be nearly linear for most rows.
-
-        This is the case if the whole range is several times as wide as that between the 5 % and 95 % quantiles, or
-        if the latter is several times as wide as the interquartile range. One of the two shows even in small samples.
-        """
-        if len(self.values) <= _FEW_VALUES:
-            return False
-        with np.errstate(over="ignore"):  # check_range raises the error
-            half, most, whole = (np.diff(self.quantiles(np.array(levels)))[0] for levels in _INNER)
-            return bool(np.isfinite(whole) and (whole > _SKEWED * most or most > _SKEWED * half))
-
-    def scored(self) -> tuple[Profile, tuple[list[float], list[float]]]:
-        """Return the profile of the normal scores, and the table for interpolating them.
-
-        The normal score of a value is the standard normal quantile of its relative rank (the weight below it plus half
-        of the weight at it, over the total). It is invariant under increasing transformations of the variable. For a
-        normal variable it is the standardised variable.
-        """
-        ranks = (np.cumsum(self.weights) - self.weights / 2) / self.weights.sum()
-        scores = ndtri(np.clip(ranks, _LEAST_RANK, 1 - _LEAST_RANK))
-        n = len(scores)
-        nodes = np.unique(np.rint(np.linspace(0, n - 1, min(n, _SCORE_NODES))).astype(int))
-        below = np.clip(np.searchsorted(nodes, np.arange(n), side="right") - 1, 0, len(nodes) - 2)
-        first, last = nodes[below], nodes[below + 1]
-        # The same operations as in C++, so that a value at a knot has exactly the score of the knot.
-        share = (self.values - self.values[first]) / (self.values[last] - self.values[first])
-        interpolated = scores[first] + share * (scores[last] - scores[first])
-        table = self.values[nodes].tolist(), scores[nodes].tolist()
-        return Profile(interpolated, self.weights, self.has_missing), table
-
-    @cached_property
-    def _coordinate(self) -> tuple[Profile, tuple[list[float], list[float]]]:
-        """The profile of what splines are functions of, and a table of scores if that is not the variable itself."""
-        return self.scored() if self.is_skewed else (self, ([], []))
-
-    def axes(self, variable: int, sizes: Sequence[int], degree: int) -> list[Axis]:
-        """Return the axes of a variable for decreasing sizes. Splines of a skewed variable use its normal scores."""
-        profile, scores = self._coordinate if degree > 0 else (self, ([], []))
-        return [Axis(variable, d, knots, self.has_missing, scores) for d, knots in profile.knots(sizes, degree)]
-
-    def knots(self, sizes: Sequence[int], degree: int) -> list[tuple[int, list[float]]]:
-        """Return degree and clamped knots for decreasing sizes. A variable with few values gets one bin per value.
-
-        The knots of a smaller size are a subset of those of the larger size before it. Then the span of a pair contains
-        only functions of one variable that are in the span of that variable, which makes the components unique.
-        """
-        result: list[tuple[int, list[float]]] = []
-        finer: Floats | None = None
-        for size in sizes:
-            as_bins = degree == 0 or len(self.values) <= max(size, 2)
-            d = 0 if as_bins else min(degree, size - 1)
-            intervals = size - d
-            if finer is not None and intervals < len(finer) - 1:
-                inner = finer[np.rint(np.linspace(0, len(finer) - 1, intervals + 1)).astype(int)]
-            else:
-                inner = self._edges(size) if as_bins else np.unique(self.quantiles(np.linspace(0, 1, intervals + 1)))
-            finer = inner
-            result.append((d, [*[inner[0]] * d, *inner.tolist(), *[inner[-1]] * d]))
-        return result
-
-    def _edges(self, size: int) -> Floats:
-        """Return the edges of bins: one bin per value if there are few values, else quantile bins."""
-        values = self.values
-        if len(values) == 0:
-            return np.array([0.0, 1.0])  # all values are missing
-        if len(values) > size:
-            lower = np.searchsorted(values, self.quantiles(np.linspace(0, 1, size + 1)[1:-1]), side="right")
-            cuts = np.unique(lower[(lower > 0) & (lower < len(values))])
-        else:
-            cuts = np.arange(1, len(values))
-        # A bin includes its lower edge, so the edge between two values is the larger one.
-        return np.concatenate([[values[0] - 1.0], values[cuts], [values[-1] + 1.0]])
-
-    @cached_property
-    def _cumulative(self) -> Floats:
-        """The weight of all values up to each of them."""
-        cumulative: Floats = np.cumsum(self.weights)
-        return cumulative
-
-    def quantiles(self, levels: Floats) -> Floats:
-        """Return weighted quantiles: the smallest value at which the cumulative weight reaches the level."""
-        share = self._cumulative
-        position = np.searchsorted(share, levels * share[-1] * (1 - 1e-12), side="left")
-        found: Floats = self.values[np.minimum(position, len(self.values) - 1)]
-        return found
-
-
 COARSE_SIZES = (4, 3)
 """Numbers of splines per variable in the coarse spans of single variables and of pairs."""
-
-
-def axis_columns(axis: Axis, values: Floats) -> Floats:
-    """Return the values of all columns of an axis, (N, m), at values of its variable."""
-    core = _core.Spans([axis._replace(variable=0)], [(0,)], [[0]])
-    m = core.n_columns - 1
-    return core.evaluate(values[:, None], np.arange(m + 1), np.arange(1, m + 1), np.ones(m), 1)
 
 
 def tensor_columns(columns: Sequence[Floats], axes: Sequence[int]) -> Floats:
@@ -386,35 +222,6 @@ def tensor_columns(columns: Sequence[Floats], axes: Sequence[int]) -> Floats:
     for a in axes[1:]:
         product = (product[:, :, None] * columns[a][:, None, :]).reshape(len(product), -1)
     return product
-
-
-def coarsen(axis: Axis, size: int) -> Axis:
-    """Return an axis with fewer columns, whose span is contained in that of the given axis."""
-    if len(axis.knots) - axis.degree - 1 <= size:
-        return axis
-    breaks = np.unique(axis.knots)
-    coarse = min(axis.degree, size - 1)
-    inner = breaks[np.rint(np.linspace(0, len(breaks) - 1, size - coarse + 1)).astype(int)]
-    return axis._replace(degree=coarse, knots=[*[inner[0]] * coarse, *inner.tolist(), *[inner[-1]] * coarse])
-
-
-def refinement(coarse: Axis, fine: Axis) -> Floats:
-    """Return the matrix E with B_coarse = B_fine E, by interpolation. It exists since coarse knots are fine knots.
-
-    Examples
-    --------
-    >>> fine = Axis(0, 3, [0.0] * 4 + [0.5] + [1.0] * 4, False)
-    >>> coarse, x = coarsen(fine, 4), np.array([0.1, 0.7])
-    >>> bool(np.allclose(axis_columns(fine, x) @ refinement(coarse, fine), axis_columns(coarse, x)))
-    True
-    """
-    coarse, fine = (axis._replace(scores=([], [])) for axis in (coarse, fine))  # both have the same normal scores
-    breaks = np.unique(fine.knots)
-    inside = (np.arange(fine.degree + 1) + 0.5) / (fine.degree + 1)
-    points = (breaks[:-1, None] + np.diff(breaks)[:, None] * inside).ravel()
-    points = np.append(points, np.nan) if fine.missing else points
-    found = np.linalg.lstsq(axis_columns(fine, points), axis_columns(coarse, points), rcond=None)[0]
-    return np.asarray(found, dtype=np.float64)
 
 
 def coarse_basis(basis: Basis) -> tuple[Basis, csr_array]:

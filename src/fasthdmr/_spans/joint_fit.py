@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr import _core
-from fasthdmr._spans.basis import MAX_DUAL_ROWS, Basis, axis_columns, tensor_columns
+from fasthdmr._spans.axes import axis_columns
+from fasthdmr._spans.basis import MAX_DUAL_ROWS, Basis, tensor_columns
 from fasthdmr._spans.leave_out import JointProjection
 from fasthdmr._support.typing import Floats
 

@@ -16,7 +16,8 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.sparse import csc_array
 
 from fasthdmr._solve.hierarchy import Solution
-from fasthdmr._spans.basis import Basis, axis_columns, tensor_columns
+from fasthdmr._spans.axes import axis_columns
+from fasthdmr._spans.basis import Basis, tensor_columns
 from fasthdmr._support.typing import Floats
 
 EXACT_ROWS = 2000

@@ -12,7 +12,8 @@ from scipy.ndimage import distance_transform_cdt
 from scipy.sparse import csc_array
 
 from fasthdmr import _core
-from fasthdmr._spans.basis import Axis, Basis
+from fasthdmr._spans.axes import Axis
+from fasthdmr._spans.basis import Basis
 from fasthdmr._support.cached import cached_property
 from fasthdmr._support.steps import steps
 from fasthdmr._support.subspaces import Subspace

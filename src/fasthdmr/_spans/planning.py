@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr._solve.problem import Problem
-from fasthdmr._spans.basis import MAX_DUAL_ROWS, Basis, Profile, closure, default_size, informative_rows, make_basis
+from fasthdmr._spans.axes import Profile
+from fasthdmr._spans.basis import MAX_DUAL_ROWS, Basis, closure, default_size, informative_rows, make_basis
 from fasthdmr._spans.finer import FEW_ROWS
 from fasthdmr._spans.fit import RIDGE, solve_values
 from fasthdmr._spans.kinds import SPANS

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr._spans.additive_fit import AdditiveFit
-from fasthdmr._spans.basis import Basis, Profile, distinct_rows
+from fasthdmr._spans.axes import Profile
+from fasthdmr._spans.basis import Basis, distinct_rows
 from fasthdmr._support.scale import Deviations
 from fasthdmr._support.threads import one_blas_thread
 from fasthdmr._support.typing import Floats

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from fasthdmr._spans.basis import Basis, axis_columns, tensor_columns
+from fasthdmr._spans.axes import axis_columns
+from fasthdmr._spans.basis import Basis, tensor_columns
 from fasthdmr._support.typing import Floats
 
 MANY_BLOCKS, FEW_BLOCKS = 50, 25
