@@ -265,15 +265,12 @@ class TreeHDMR(BaseHDMR):
             alphas = check_array(np.atleast_1d(self.alphas), ensure_2d=False, dtype=np.float64, input_name="alphas")
             if alphas.ndim != 1 or alphas.min() < 0:
                 raise ValueError(f"alphas must be non-negative numbers, got {self.alphas!r}.")
-        if self.combine == "sum" or (self.combine == "auto" and len(members) == 1):
-            return self._read(members), Sum()
-        alphas = DEFAULT_ALPHAS if self.alphas is None else self.alphas
-        return self._read(members), Ridge(np.atleast_1d(np.asarray(alphas, dtype=np.float64)), self.cv)
-
-    def _read(self, members: list[Any]) -> list[Member]:
-        """Load the fitted models."""
         with self._timed("models read"):
-            return [Member(model, load_forest(model) if is_fitted(model) else model) for model in members]
+            read = [Member(model, load_forest(model) if is_fitted(model) else model) for model in members]
+        if self.combine == "sum" or (self.combine == "auto" and len(members) == 1):
+            return read, Sum()
+        alphas = DEFAULT_ALPHAS if self.alphas is None else self.alphas
+        return read, Ridge(np.atleast_1d(np.asarray(alphas, dtype=np.float64)), self.cv)
 
     def _check(
         self, members: list[Member], combination: Combination, X: Any, y: Any, sample_weight: Any
