@@ -35,6 +35,7 @@ PYTHON_ROOMS = (
     "_core",
     "_lapack",
     "_support",
+    "_data",
     "_forest",
     "kernels",
     "loaders",

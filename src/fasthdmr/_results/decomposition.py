@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,8 @@ class Decomposition:
         with small indices. None without spline or bin spans, or if there are too few rows.
     unit : str
         What f_0, components and residual are, such as "log-odds"; "" in the units of the target, or not known.
+    levels : dict of int to tuple
+        The levels of each categorical variable by code; None stands for missing values. Rows hold the codes.
     """
 
     dictionary: Dictionary
@@ -61,6 +63,7 @@ class Decomposition:
     sample: Sample | None = None
     concurvity: Floats | None = None
     unit: str = ""
+    levels: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
 
     @property
     def intercept(self) -> float | Floats:
@@ -338,6 +341,7 @@ def assemble(
     ci: str | None = "jackknife",
     remedy: Callable[[], str] | None = None,
     unit: str = "",
+    levels: Mapping[int, tuple[Any, ...]] | None = None,
 ) -> Decomposition:
     """Combine the solutions of all outputs, and compute the indices (spec 2).
 
@@ -357,6 +361,8 @@ def assemble(
         Returns the advice in the warning of a large residual. None: there is no warning, because a large residual is
         expected.
     unit : str
+    levels : dict of int to tuple, optional
+        The levels of categorical variables, by code.
 
     Returns
     -------
@@ -395,7 +401,7 @@ def assemble(
         output_names,
     )
     result = Decomposition(dictionary, tuple(solutions), subspaces, sensitivity, feature_names, output_names, sample)
-    result = replace(result, unit=unit, concurvity=concurvity(result))
+    result = replace(result, unit=unit, levels=levels or {}, concurvity=concurvity(result))
     if all(s.projection is not None for s in solutions) and sample is not None:
         sensitivity = replace(sensitivity, fidelity=Fidelity(result))
         result = replace(result, sensitivity=sensitivity)

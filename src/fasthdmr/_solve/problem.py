@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
@@ -56,6 +57,9 @@ class Problem:
     n_threads : int
     verbose : int
         Whether to print progress and choices.
+    n_levels : dict of int to int
+        The number of levels of each categorical column. Such a column holds codes 0, 1, … of levels, the most frequent
+        first, and the number of levels in place of unknown ones.
     """
 
     X: NDArray[Any]
@@ -64,6 +68,7 @@ class Problem:
     targets: Floats | None = None
     n_threads: int = 1
     verbose: int = 0
+    n_levels: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def total_weight(self) -> float:

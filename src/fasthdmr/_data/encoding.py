@@ -1,0 +1,226 @@
+"""Encoding of categorical variables: the levels of text, categories and booleans are replaced by codes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
+
+from fasthdmr._support.numbers import check_rows_are_there, is_number_type
+from fasthdmr._support.typing import Floats
+from fasthdmr._support.validation import column_names
+
+FROM_DTYPE = "from_dtype"
+_TEXT_KINDS = "USTOb"  # of NumPy: text, bytes, objects, booleans
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """The levels of the categorical variables of a data set, by column.
+
+    Levels are numbered by decreasing weight in the fitted rows, levels of equal weight by first appearance. So codes
+    depend neither on the names of levels nor on their declared order, and the first codes are the most frequent levels.
+
+    Attributes
+    ----------
+    levels : dict of int to tuple
+        The levels of each categorical column, by code. None stands for missing values, which are a level if they occur.
+        Other columns are numeric.
+
+    Examples
+    --------
+    >>> X = np.array([["a", 1.5], ["b", 2.5], ["b", None]], dtype=object)
+    >>> encoding = Encoding.of(X)
+    >>> encoding.levels
+    {0: ('b', 'a')}
+    >>> encoding.encode(X).tolist()
+    [[1.0, 1.5], [0.0, 2.5], [0.0, None]]
+    """
+
+    levels: Mapping[int, tuple[Any, ...]]
+
+    @classmethod
+    def of(cls, X: Any, categorical_features: Any = FROM_DTYPE, weights: Floats | None = None) -> Encoding:
+        """Find the categorical columns of X and their levels.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (N, n)
+        categorical_features : "from_dtype", array-like of int, str or bool, or None
+            "from_dtype": columns of dtype category, object, string and boolean of data frames, and columns of arrays
+            of objects or text. Columns of objects that are all numbers, or missing, are numeric. Otherwise the indices
+            or names of the columns, or a mask. None: no column.
+        weights : ndarray of shape (N,) or None
+            Levels that occur only in rows of weight 0 are not counted.
+
+        Raises
+        ------
+        ValueError
+            If a column that is asked for does not exist.
+        TypeError
+            If a level is neither text nor a number nor a boolean.
+        """
+        check_rows_are_there(X, "X")
+        if np.ndim(X) != 2 and not hasattr(X, "columns"):  # the check of the shape raises the error
+            return cls({})
+        columns = categorical_columns(X, categorical_features)
+        return cls({j: _levels(column_of(X, j), weights, _named(X, j)) for j in columns})
+
+    @property
+    def counts(self) -> dict[int, int]:
+        """The number of levels of each categorical column."""
+        return {j: len(levels) for j, levels in self.levels.items()}
+
+    def encode(self, X: Any) -> Any:
+        """Return X with codes in place of levels. Unknown levels get a code after the last, the number of levels.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (N, n)
+
+        Returns
+        -------
+        X itself if there are no categorical columns; else a data frame of the same kind, or an array.
+        """
+        if not self.levels or (np.ndim(X) != 2 and not hasattr(X, "columns")):
+            return X
+        rows = X.copy(deep=False) if hasattr(X, "isetitem") else X if hasattr(X, "columns") else _as_array(X)
+        for j, levels in self.levels.items():
+            if j < rows.shape[1]:
+                rows = _with_column(rows, j, codes_of(column_of(X, j), levels))
+        if isinstance(rows, np.ndarray) and set(self.levels) == set(range(rows.shape[1])):
+            return rows.astype(np.float64)
+        return rows
+
+    def unseen(self, rows: NDArray[Any]) -> dict[int, NDArray[np.int64]]:
+        """Return, for each categorical column of encoded rows with unknown levels, the indices of these rows."""
+        found = {j: np.flatnonzero(rows[:, j] >= len(levels)) for j, levels in self.levels.items()}
+        return {j: at for j, at in found.items() if len(at)}
+
+
+def categorical_columns(X: Any, categorical_features: Any) -> list[int]:
+    """Return the positions of the categorical columns of X, ascending (see `Encoding.of`)."""
+    n = X.shape[1] if hasattr(X, "shape") else np.shape(X)[1]
+    if categorical_features is None:
+        return []
+    if isinstance(categorical_features, str):
+        if categorical_features != FROM_DTYPE:
+            raise ValueError(
+                "categorical_features must be an array-like of bool, int or str, 'from_dtype' or None, got "
+                f"{categorical_features!r}."
+            )
+        return [j for j in range(n) if _is_categorical(X, j)]
+    given = list(categorical_features)
+    if given and all(isinstance(item, bool | np.bool_) for item in given):
+        if len(given) != n:
+            raise ValueError(
+                f"categorical_features set as a boolean mask should have shape (n_features,), got: ({len(given)},) for "
+                f"{n} features."
+            )
+        return [j for j, is_categorical in enumerate(given) if is_categorical]
+    return sorted({_position(item, n, column_names(X)) for item in given})
+
+
+def _position(item: Any, n: int, names: Sequence[str] | None) -> int:
+    if isinstance(item, str):
+        if names is None or item not in names:
+            known = "X has no column names" if names is None else f"the columns are {list(names)[:8]}"
+            raise ValueError(f"categorical_features has a item value {item!r} which is not a feature name: {known}.")
+        return list(names).index(item)
+    if not isinstance(item, int | np.integer) or not 0 <= item < n:
+        raise ValueError(f"categorical_features must hold column indices from 0 to {n - 1}, or names; got {item!r}.")
+    return int(item)
+
+
+def _is_categorical(X: Any, j: int) -> bool:
+    """Return whether the dtype of a column, or its values in a column of objects, are those of a category."""
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        dtype = list(X.dtypes)[j]
+        name = str(getattr(dtype, "name", dtype)).lower()
+        if name in ("category", "categorical", "enum", "string", "str", "boolean", "bool", "utf8") or name.startswith(
+            ("categorical(", "enum(", "string[", "string(")
+        ):
+            return True
+        return not is_number_type(dtype) and name == "object" and _holds_levels(column_of(X, j))
+    dtype = getattr(X, "dtype", None)
+    if dtype is not None and dtype.kind not in _TEXT_KINDS:
+        return False
+    column = column_of(X, j)
+    return column.dtype.kind in "USO" and _holds_levels(column)
+
+
+def _holds_levels(column: NDArray[Any]) -> bool:
+    """Return whether a column of objects holds text or booleans."""
+    return any(issubclass(cls, str | bytes | bool | np.bool_) for cls in set(map(type, column)))
+
+
+def column_of(X: Any, j: int) -> NDArray[Any]:
+    """Return a column of X as an array."""
+    if hasattr(X, "columns"):
+        return np.asarray(_safe_indexing(X, j, axis=1), dtype=object)
+    return _as_array(X)[:, j]
+
+
+def _as_array(X: Any) -> NDArray[Any]:
+    return np.array(X, dtype=None if isinstance(X, np.ndarray) and X.dtype.kind in "biuf" else object)
+
+
+def _named(X: Any, j: int) -> str:
+    names = column_names(X)
+    return f"column {j}" if names is None else f"column {names[j]!r}"
+
+
+def _levels(column: NDArray[Any], weights: Floats | None, name: str) -> tuple[Any, ...]:
+    total: dict[Any, float] = {}
+    for value, weight in zip(column, np.ones(len(column)) if weights is None else weights, strict=True):
+        if weight > 0:
+            level = level_of(value)
+            if not isinstance(level, str | bytes | bool | int | float | None):
+                raise TypeError(
+                    f"The levels of {name} must be text, numbers or booleans, got {value!r} of type "
+                    f"{type(value).__name__}. Encode them as text or numbers."
+                )
+            total[level] = total.get(level, 0.0) + float(weight)
+    return tuple(sorted(total, key=lambda level: -total[level]))  # sorting is stable
+
+
+def level_of(value: Any) -> Any:
+    """Return a value of a categorical column as a level: missing values become None, NumPy's scalars Python's.
+
+    Examples
+    --------
+    >>> level_of(np.str_("a")), level_of(float("nan")), level_of(np.int64(3))
+    ('a', None, 3)
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    return None if isinstance(value, float) and value != value else value
+
+
+def codes_of(column: NDArray[Any], levels: Sequence[Any]) -> NDArray[np.float64]:
+    """Return the code of each value, the number of levels for unknown ones.
+
+    Examples
+    --------
+    >>> codes_of(np.array(["b", "c"], dtype=object), ["a", "b"])
+    array([1., 2.])
+    """
+    code = {level: float(k) for k, level in enumerate(levels)}
+    return np.array([code.get(level_of(value), float(len(levels))) for value in column], dtype=np.float64)
+
+
+def _with_column(rows: Any, column: int, values: NDArray[np.float64]) -> Any:
+    if isinstance(rows, np.ndarray):
+        rows[:, column] = values
+    elif hasattr(rows, "isetitem"):
+        rows.isetitem(column, values)
+    else:  # frames of polars are immutable: this returns a new one
+        old = rows[:, column]
+        return rows.with_columns(type(old)(old.name, values))
+    return rows
