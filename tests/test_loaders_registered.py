@@ -133,9 +133,9 @@ WRONG = [
     (with_entry("category_set", 2, -2), "category_set must be from 0 to 0 or -1, got -2"),
     ({"set_offsets": None}, "category_set, set_offsets and set_intervals must be given together"),
     ({"set_offsets": []}, r"set_offsets must have shape \(1,\)"),
-    ({"set_offsets": [0, 3]}, "set_offsets must rise from 0 to the number of intervals, 2"),
-    ({"set_offsets": [0, 4, 2]}, "set_offsets must rise from 0 to the number of intervals, 2"),
-    ({"set_intervals": [[1, 1], [4, 3]]}, "set_intervals must rise from first to last value, got 4"),
+    ({"set_offsets": [0, 3]}, "set_offsets must ascend from 0 to the number of intervals, 2"),
+    ({"set_offsets": [0, 4, 2]}, "set_offsets must ascend from 0 to the number of intervals, 2"),
+    ({"set_intervals": [[1, 1], [4, 3]]}, "set_intervals must ascend from first to last value, got 4"),
     ({"set_intervals": [[1, 1], [3, np.nan]]}, "set_intervals must be finite, got nan"),
     ({"set_intervals": [1, 1, 3, 4]}, r"set_intervals must have shape \(2, 2\), got \(4,\)"),
 ]

@@ -39,7 +39,7 @@ def contenders(model: Any, X: np.ndarray) -> list[Contender]:
     return [*rows, *null.contenders([STAGE])]
 
 
-def demands(measurements: list[Measurement]) -> list[Goal]:
+def goals_of(measurements: list[Measurement]) -> list[Goal]:
     """Return the goals for the times."""
     asked = {"scikit-learn": 2.0, "onnxruntime": 1.0, "treelite": 1.0}
     base = seconds(measurements, "ours, predict, 2 threads")
@@ -60,6 +60,6 @@ def run(*, quick: bool, repeats: int) -> list[Goal]:
     measurements = measure(contenders(model, X), repeats)
     print(f"\nN = {len(X)}, {visited / len(X) / n_trees:.1f} visits of a row to a tree\n")
     print(timing_table(measurements, lambda m: visited * VISIT, truth_of(measurements, ["scikit-learn, 1 thread"])))
-    goals = demands(measurements)
+    goals = goals_of(measurements)
     print(f"\n{NOTES}\n\n{goals_table(goals)}")
     return goals

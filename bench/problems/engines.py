@@ -111,7 +111,7 @@ def fastest(block: Block) -> tuple[str, float]:
     return min(times.items(), key=lambda item: item[1], default=("none", float("nan")))
 
 
-def demands(blocks: dict[int, Block], tiled: Block) -> list[Goal]:
+def goals_of(blocks: dict[int, Block], tiled: Block) -> list[Goal]:
     """Return the goals for the times."""
     goals = []
     for by, loop in zip(SORTINGS, (NUMPY_LOOP, NODE_LOOP), strict=True):
@@ -147,7 +147,7 @@ def run(*, quick: bool, repeats: int) -> list[Goal]:
             m.summary.clear()  # the arrays of one depth are enough to hold
     tiled = measure(many_rows(models[2], X, stage=f"depth 2, {TILES} N"), repeats)
     print(f"\nN = {TILES * len(X)}, the rows repeated with jitter\n\n{block_table(tiled, {})}")
-    goals = demands(blocks, tiled)
+    goals = goals_of(blocks, tiled)
     print(f"\n{NOTES}\n\n{goals_table(goals)}")
     ratios = {
         depth: seconds(block, "lleaves, vectorised") / seconds(block, ours.columns_name("tree", 1))

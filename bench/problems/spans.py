@@ -123,7 +123,7 @@ def work(model: Any, X: np.ndarray, seconds: float) -> str:
     return f"{count / 1e9:.2f} GFLOP in {seconds:.3f} s is {share:.1%} of {rate / 1e9:.0f} GFLOP/s (one core)"
 
 
-def demands(tables: dict[int, list[Measurement]], bases: list[Measurement]) -> list[Goal]:
+def goals_of(tables: dict[int, list[Measurement]], bases: list[Measurement]) -> list[Goal]:
     """Return the goals for the times."""
     first, many = tables[100], tables[500]
     ours_first, ours_many = first[0].median, many[0].median
@@ -157,6 +157,6 @@ def run(*, quick: bool, repeats: int) -> list[Goal]:
     n_rows = QUICK_ROWS if quick else MANY_ROWS
     many = measure(many_variables(n_rows), repeats)
     print(f"\nN = {n_rows}, n = {MANY_VARIABLES}\n\n{result_table(many)}")
-    goals = demands(tables, bases)
+    goals = goals_of(tables, bases)
     print(f"\n{goals_table(goals)}")
     return goals

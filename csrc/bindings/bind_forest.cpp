@@ -101,7 +101,7 @@ py::tuple float64_comparison(const Integers& left, const Integers& right, const 
     std::vector<std::vector<double>> cuts;
     for (index s = 0; s < n_sets; ++s) {
         const index begin = set_offsets.at(s), end = set_offsets.at(s + 1);
-        if (begin < 0 || end < begin || end > n_intervals) throw Error("set_offsets must rise within the intervals");
+        if (begin < 0 || end < begin || end > n_intervals) throw Error("set_offsets must ascend within the intervals");
         cuts.push_back(cuts_of(intervals.data() + 2 * begin, end - begin));
     }
     Integers numbers(n_nodes);

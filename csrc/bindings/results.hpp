@@ -15,7 +15,7 @@ inline Components as_components(const Integers& begin, const Integers& column, c
     components.weight.assign(weight.data(), weight.data() + entries);
     if (count < 0 || components.begin.front() != 0 || components.begin.back() != entries ||
         !std::is_sorted(components.begin.begin(), components.begin.end()))
-        throw Error("begin must rise from 0 to the number of entries");
+        throw Error("begin must ascend from 0 to the number of entries");
     for (const index j : components.column)
         if (j < 0 || j >= n_columns) throw Error("no such column: " + std::to_string(j));
     return components;

@@ -40,7 +40,7 @@ class _FixedKernel(Kernel):  # type: ignore[misc]
         Y : array-like of shape (M, n), optional
             None: X.
         eval_gradient : bool
-            Whether to return the gradient too, as scikit-learn's protocol of kernels demands.
+            Whether to return the gradient too, as scikit-learn's protocol of kernels requires.
         """
         rows = np.atleast_2d(as_floats(X, "X"))
         others = rows if Y is None else np.atleast_2d(as_floats(Y, "Y"))

@@ -55,14 +55,14 @@ void Comparison::check() const {
         if (sorted.size() > kMostCodes) throw Error("too many thresholds on a variable");
         for (std::size_t k = 0; k < sorted.size(); ++k)
             if (std::isnan(sorted[k]) || (k > 0 && !(sorted[k - 1] < sorted[k])))
-                throw Error("the thresholds of a variable must be numbers that rise");
+                throw Error("the thresholds of a variable must be ascending numbers");
     }
     for (std::size_t s = 0; s < sets_.size(); ++s) {
         if (sets_[s].variable < 0 || sets_[s].variable >= n_features_)
             throw Error("a set of values must be of one of the variables");
         if (sets_[s].cuts.size() % 2 != 0 || !std::is_sorted(sets_[s].cuts.begin(), sets_[s].cuts.end()))
-            throw Error("the cuts of a set must be pairs that rise");
-        if (s > 0 && !(sets_[s - 1] < sets_[s])) throw Error("the sets must rise");
+            throw Error("the cuts of a set must be ascending pairs");
+        if (s > 0 && !(sets_[s - 1] < sets_[s])) throw Error("the sets must ascend");
     }
 }
 
@@ -90,7 +90,7 @@ std::vector<double> cuts_of(const double* intervals, index count) {
     std::vector<std::pair<double, double>> pairs;
     for (index k = 0; k < count; ++k) {
         const double low = intervals[2 * k], high = intervals[2 * k + 1];
-        if (!(low <= high)) throw Error("the ends of the intervals of a set must be numbers that rise");
+        if (!(low <= high)) throw Error("the ends of the intervals of a set must be ascending numbers");
         pairs.emplace_back(std::nextafter(low, -std::numeric_limits<double>::infinity()), high);
     }
     std::sort(pairs.begin(), pairs.end());

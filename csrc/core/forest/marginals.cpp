@@ -59,13 +59,13 @@ void Marginals::check(index variable) const {
     const float* sorted = thresholds_.sorted(variable);
     for (std::int32_t k = 0; k < thresholds_.count(variable); ++k)
         if (std::isnan(sorted[k]) || (k > 0 && !(sorted[k - 1] < sorted[k])))
-            throw Error("the thresholds of a marginal distribution must be numbers that rise");
+            throw Error("the thresholds of a marginal distribution must be ascending numbers");
     const std::vector<double>& below = below_[variable];
     if (index(below.size()) != thresholds_.count(variable) + 3)
         throw Error("a marginal distribution needs a weight for every rank");
     for (std::size_t k = 1; k < below.size(); ++k)
         if (!(below[k - 1] <= below[k]))
-            throw Error("the weights below the ranks of a marginal distribution must rise");
+            throw Error("the weights below the ranks of a marginal distribution must ascend");
     if (below.front() != 0.0 || !(below.back() > 0.0) || !std::isfinite(below.back()))
         throw Error("a marginal distribution must have a positive and finite weight");
 }

@@ -258,7 +258,7 @@ void check(const Forest& forest, const Table& x, const std::vector<GridAxis>& ax
         const std::vector<double>& v = axis.values;
         const bool has_nan = std::any_of(v.begin(), v.end(), [](double value) { return std::isnan(value); });
         if (v.empty() || has_nan || !std::is_sorted(v.begin(), v.end()))
-            throw Error("the values of an axis must be numbers that rise");
+            throw Error("the values of an axis must be ascending numbers");
     }
     for (const auto& grid : grids) {
         if (grid.empty() || grid.size() > kMostGridAxes) throw Error("a grid must have one to four axes");

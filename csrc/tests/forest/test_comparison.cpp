@@ -73,7 +73,7 @@ TEST(sets_of_values) {
     CHECK(cuts_of(intervals, 3) ==
           (std::vector<double>{std::nextafter(-1.0, -2.0), 1.5, std::nextafter(2.0, 0.0), 2.5}));
     const double wrong[] = {1.0, 0.0};
-    CHECK_THROWS(Error, "must be numbers that rise", cuts_of(wrong, 1));
+    CHECK_THROWS(Error, "must be ascending numbers", cuts_of(wrong, 1));
     Trees trees(2, 1, 1);
     trees.add({split(1, 0.5, 1, 2, true), leaf({1.0}), leaf({2.0})});
     const std::int64_t set[] = {0, -1, -1};

@@ -157,9 +157,9 @@ TEST(partial_dependence_rejects_invalid_grids) {
     CHECK_THROWS(Error, "different numbers of features",
                  partial_dependence(forest, narrow.table(), nullptr, axes, {{0}}, 1));
     CHECK_THROWS(Error, "no such feature", run({{2, {0.0}}}, {{0}}));
-    CHECK_THROWS(Error, "must be numbers that rise", run({{0, {1.0, 0.0}}}, {{0}}));
-    CHECK_THROWS(Error, "must be numbers that rise", run({{0, {0.0, nan}}}, {{0}}));
-    CHECK_THROWS(Error, "must be numbers that rise", run({{0, {}}}, {{0}}));
+    CHECK_THROWS(Error, "must be ascending numbers", run({{0, {1.0, 0.0}}}, {{0}}));
+    CHECK_THROWS(Error, "must be ascending numbers", run({{0, {0.0, nan}}}, {{0}}));
+    CHECK_THROWS(Error, "must be ascending numbers", run({{0, {}}}, {{0}}));
     CHECK_THROWS(Error, "one to four axes", run(axes, {{}}));
     CHECK_THROWS(Error, "no such axis", run(axes, {{3}}));
     CHECK_THROWS(Error, "different variables", run(axes, {{0, 1}}));

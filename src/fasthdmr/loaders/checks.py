@@ -46,7 +46,7 @@ def _check_sets(trees: Trees, inner: NDArray[np.bool_]) -> None:
     numbers, offsets, intervals = trees.category_set[inner], trees.set_offsets, trees.set_intervals
     _check("category_set", numbers, (numbers == -1) | _are_below(numbers, n_sets), f"be from 0 to {n_sets - 1} or -1")
     if offsets[0] != 0 or offsets[-1] != n_intervals or (np.diff(offsets) < 0).any():
-        raise ValueError(f"set_offsets must rise from 0 to the number of intervals, {n_intervals}, got {offsets}.")
+        raise ValueError(f"set_offsets must ascend from 0 to the number of intervals, {n_intervals}, got {offsets}.")
     _check("set_intervals", intervals, np.isfinite(intervals), "be finite")
     _check("set_intervals", intervals, intervals[:, :1] <= intervals[:, 1:], "rise from first to last value")
 
