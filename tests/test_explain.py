@@ -42,7 +42,7 @@ def estimators():
     model = GradientBoostingRegressor(n_estimators=20, random_state=0).fit(X, y)
     return {
         "trees": (TreeHDMR(model), model.predict),
-        "any": (HDMR(lambda X: X[:, 0] * X[:, 1]), lambda X: X["age"].to_numpy() * X["income"].to_numpy()),
+        "any": (HDMR(lambda X: X["age"] * X["income"]), lambda X: X["age"].to_numpy() * X["income"].to_numpy()),
         "product": (TreeHDMR(model, measure="product"), model.predict),
         "kernel": (KernelHDMR(kernel := KernelRidge(kernel="poly", degree=2, coef0=1).fit(X, y)), kernel.predict),
     }

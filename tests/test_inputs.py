@@ -36,7 +36,7 @@ def first(X):
 # The name in the error, and what is called, given an array of a shape that the kinds below fill.
 ROWS = {
     "TreeHDMR.fit": ("X", 2, lambda bad: TreeHDMR(BOOSTED).fit(bad)),
-    "HDMR.fit": ("X", 2, lambda bad: HDMR(first).fit(bad)),
+    "HDMR.fit": ("X", 2, lambda bad: HDMR(first, categorical_features=None).fit(bad)),
     "KernelHDMR.fit": ("X", 2, lambda bad: KernelHDMR(RIDGE).fit(bad)),
     "predict": ("X", 2, TREES.predict),
     "explain": ("x", 2, lambda bad: TREES.explain(bad[-1:])),

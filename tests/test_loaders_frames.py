@@ -100,11 +100,13 @@ def test_invalid_input_is_refused(name):
 
 @every_library
 @every_kind
-def test_rows_that_are_series_are_refused(name, kind):
+def test_rows_that_are_series(name, kind):
     model, frame = fitted(name, kind)
     fit = TreeHDMR(model).fit(frame)
+    for i in range(5):  # the dtypes of the columns are those of the frame
+        assert fit.explain(frame.iloc[i]).output == fit.explain(frame.iloc[[i]]).output
     with pytest.raises(ValueError, match=r"a Series does not say which .* frame.iloc\[\[i\]\]"):
-        fit.explain(frame.iloc[3])  # of levels that are numbers it would be numbers
+        load_forest(model).predict(frame.iloc[3])  # of levels that are numbers it would be numbers
 
 
 @every_library

@@ -178,7 +178,7 @@ def test_surface_needs_three_dimensions(diagonal):
 
 def test_names_are_not_parsed_as_formulas():
     X = pd.DataFrame(rows(missing=0)[0], columns=["$x_$", r"$\frac{", "<b>&" + 40 * "long"])
-    hdmr = HDMR(lambda X: X[:, 0] * X[:, 1] + X[:, 2]).fit(X)
+    hdmr = HDMR(lambda X: X.iloc[:, 0] * X.iloc[:, 1] + X.iloc[:, 2]).fit(X)
     displays = [
         ComponentDisplay.from_estimator(hdmr, [0, 1, 2, (0, 1)]),
         ComponentDisplay.from_estimator(hdmr, [(0, 1)], kind="surface"),

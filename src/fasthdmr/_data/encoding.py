@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing
 from fasthdmr._support.numbers import check_rows_are_there, is_number_type
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import column_names
+from fasthdmr._support.weights import check_weights
 
 FROM_DTYPE = "from_dtype"
 _TEXT_KINDS = "USTOb"  # of NumPy: text, bytes, objects, booleans
@@ -44,7 +45,7 @@ class Encoding:
     levels: Mapping[int, tuple[Any, ...]]
 
     @classmethod
-    def of(cls, X: Any, categorical_features: Any = FROM_DTYPE, weights: Floats | None = None) -> Encoding:
+    def of(cls, X: Any, categorical_features: Any = FROM_DTYPE, sample_weight: Any = None) -> Encoding:
         """Find the categorical columns of X and their levels.
 
         Parameters
@@ -54,7 +55,7 @@ class Encoding:
             "from_dtype": columns of dtype category, object, string and boolean of data frames, and columns of arrays
             of objects or text. Columns of objects that are all numbers, or missing, are numeric. Otherwise the indices
             or names of the columns, or a mask. None: no column.
-        weights : ndarray of shape (N,) or None
+        sample_weight : array-like of shape (N,), or None
             Levels that occur only in rows of weight 0 are not counted.
 
         Raises
@@ -65,9 +66,10 @@ class Encoding:
             If a level is neither text nor a number nor a boolean.
         """
         check_rows_are_there(X, "X")
-        if np.ndim(X) != 2 and not hasattr(X, "columns"):  # the check of the shape raises the error
+        if not _is_table(X):  # the check of the shape raises the error
             return cls({})
         columns = categorical_columns(X, categorical_features)
+        weights = check_weights(sample_weight, X) if columns else None
         return cls({j: _levels(column_of(X, j), weights, _named(X, j)) for j in columns})
 
     @property
@@ -86,7 +88,7 @@ class Encoding:
         -------
         X itself if there are no categorical columns; else a data frame of the same kind, or an array.
         """
-        if not self.levels or (np.ndim(X) != 2 and not hasattr(X, "columns")):
+        if not self.levels or not _is_table(X):
             return X
         rows = X.copy(deep=False) if hasattr(X, "isetitem") else X if hasattr(X, "columns") else _as_array(X)
         for j, levels in self.levels.items():
@@ -104,7 +106,7 @@ class Encoding:
 
 def categorical_columns(X: Any, categorical_features: Any) -> list[int]:
     """Return the positions of the categorical columns of X, ascending (see `Encoding.of`)."""
-    n = X.shape[1] if hasattr(X, "shape") else np.shape(X)[1]
+    n = X.shape[1] if hasattr(X, "shape") else _as_array(X).shape[1]
     if categorical_features is None:
         return []
     if isinstance(categorical_features, str):
@@ -167,6 +169,16 @@ def column_of(X: Any, j: int) -> NDArray[Any]:
 
 def _as_array(X: Any) -> NDArray[Any]:
     return np.array(X, dtype=None if isinstance(X, np.ndarray) and X.dtype.kind in "biuf" else object)
+
+
+def _is_table(X: Any) -> bool:
+    """Return whether X is a data frame or has two dimensions."""
+    if hasattr(X, "columns"):
+        return True
+    try:
+        return len(X.shape if hasattr(X, "shape") else _as_array(X).shape) == 2
+    except ValueError:  # rows of unequal length
+        return False
 
 
 def _named(X: Any, j: int) -> str:

@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 
 from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._dictionaries.models import check_model_is_fitted, kind_of_model
-from fasthdmr._support.numbers import check_numbers
+from fasthdmr._support.numbers import as_floats, check_numbers, holds_numbers
 from fasthdmr._support.optional import find
 from fasthdmr._support.scale import check_size
 from fasthdmr._support.subspaces import embed
@@ -94,12 +94,15 @@ class Output:
         return result
 
     def _as_fitted(self, X: Any) -> Any:
-        """Return a copy of the rows, as a data frame if the model was fitted with names and pandas is installed."""
-        if hasattr(X, "clone"):
-            return X.clone()
-        if not isinstance(X, np.ndarray):
-            return X.copy()
+        """Return a copy of the rows, as a data frame if the model was fitted with names and pandas is installed.
+
+        scikit-learn's models that were fitted without names get an array, because they would warn of names.
+        """
         names = getattr(self.model, "feature_names_in_", None)
+        if not isinstance(X, np.ndarray):
+            if names is None and hasattr(self.model, "n_features_in_") and holds_numbers(X):
+                return as_floats(X, "X").copy()
+            return X.clone() if hasattr(X, "clone") else X.copy()
         pandas = None if names is None or len(names) != X.shape[1] else find("pandas")
         return X.copy(order="K") if pandas is None else pandas.DataFrame(X, columns=names, copy=True)
 

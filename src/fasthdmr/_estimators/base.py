@@ -169,8 +169,7 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
         True
         """
         rows = self._rows(X)
-        threads = n_threads(self.n_jobs)
-        return self.decomposition_.black_box(rows, threads) - self.decomposition_.predict(rows, threads)
+        return self._black_box(X, rows) - self.decomposition_.predict(rows, n_threads(self.n_jobs))
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return the R² of `predict` against y.
@@ -245,9 +244,8 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
         True
         """
         rows = self._rows(X)
-        threads = n_threads(self.n_jobs)
-        box, model = self.decomposition_.black_box(rows, threads), self.decomposition_.predict(rows, threads)
-        return r_squared(box, model, sample_weight)
+        prediction = self.decomposition_.predict(rows, n_threads(self.n_jobs))
+        return r_squared(self._black_box(X, rows), prediction, sample_weight)
 
     def component(self, variables: Any) -> Component:
         """Return the component function of a subspace.
@@ -313,8 +311,10 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
         >>> bool(abs(total - explanation.output) < 1e-12)
         True
         """
-        row = self._numeric_rows(as_row(self._in_numbers(x)))
-        return explain(self.decomposition_, row, output, n_threads(self.n_jobs))
+        check_is_fitted(self)
+        given = as_row(x, self._dtypes)
+        row = self._rows(given, "x")
+        return explain(self.decomposition_, row, self._black_box(given, row), output, n_threads(self.n_jobs))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns of `transform`.
@@ -390,6 +390,10 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
         """
         return self._fitted.rank
 
+    def _black_box(self, X: Any, rows: NDArray[Any]) -> Floats:
+        """Return the output of the black box at X; `rows` are its numbers."""
+        return self.decomposition_.black_box(rows, n_threads(self.n_jobs))
+
     @property
     def _fitted(self) -> Decomposition:
         if "decomposition_" not in vars(self):
@@ -406,7 +410,13 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
             assert problem.targets is not None
             data = Deviations.of(problem.targets, problem.weights)
         self.decomposition_ = assemble(
-            dictionary, solutions, problem.kept, feature_names=self.feature_names_, data=data, **rest
+            dictionary,
+            solutions,
+            problem.kept,
+            feature_names=self.feature_names_,
+            data=data,
+            levels=self._encoding.levels,
+            **rest,
         )
 
     def __sklearn_tags__(self) -> Tags:

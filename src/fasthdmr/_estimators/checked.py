@@ -11,13 +11,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from fasthdmr._data.encoding import Encoding
 from fasthdmr._solve.problem import Kept
 from fasthdmr._spans.kinds import BasisKind
 from fasthdmr._support.numbers import as_floats, check_numbers
 from fasthdmr._support.scale import check_size
 from fasthdmr._support.subspaces import Subspace, as_subspace
 from fasthdmr._support.typing import Floats
-from fasthdmr._support.validation import check_kind, check_names
+from fasthdmr._support.validation import check_kind, check_names, dtypes_of
 from fasthdmr._uncertainty.bootstrap import KINDS
 
 MAX_DEGREE = 3
@@ -31,6 +32,8 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
     """An estimator that checks its parameters, the data of `fit`, and rows. Subclasses set `feature_names_`."""
 
     feature_names_: tuple[str, ...]
+    _encoding = Encoding({})  # the levels of categorical variables
+    _dtypes: Any = None  # of the columns of the frame of pandas that was fitted
     _outputs_scores = False  # whether the black box is a classifier: its output is a score, but y holds labels
 
     def _check_common(self) -> None:
@@ -106,17 +109,21 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
         check_consistent_length(X, y)
         return X, y
 
+    def _encode(self, X: Any, sample_weight: Any) -> Any:
+        """Find the levels of categorical variables, and return rows with codes in place of levels."""
+        self._dtypes = dtypes_of(X)
+        self._encoding = Encoding.of(X, self.categorical_features, sample_weight)
+        return self._encoding.encode(X)
+
     def _in_numbers(self, X: Any) -> Any:
-        """Return rows in which categories are replaced by the codes of the black box."""
-        return X
+        """Return rows with codes in place of the levels of categorical variables."""
+        return self._encoding.encode(X)
 
-    def _rows(self, X: Any) -> NDArray[Any]:
+    def _rows(self, X: Any, what: str = "X") -> NDArray[Any]:
+        """Return rows as numbers, with codes in place of levels; `what` is their name in errors."""
         check_is_fitted(self)
-        return self._numeric_rows(self._in_numbers(X))
-
-    def _numeric_rows(self, X: Any) -> NDArray[Any]:
-        check_is_fitted(self)
-        check_numbers(X, "X")
+        X = self._in_numbers(X)
+        check_numbers(X, what)
         if not hasattr(self, "feature_names_in_"):  # scikit-learn checks these, but not names taken from the model
             check_names(X, self.feature_names_, may_be_unnamed=True)
         return self._validated(X, reset=False)

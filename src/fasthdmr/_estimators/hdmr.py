@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
@@ -20,7 +21,7 @@ from fasthdmr._spans.planning import SpanOptions
 from fasthdmr._support.sample import Sample
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
-from fasthdmr._support.validation import check_model_names, suggests_parameters
+from fasthdmr._support.validation import check_model_names, is_frame, suggests_parameters
 from fasthdmr._support.weights import check_weights
 
 
@@ -35,8 +36,8 @@ class HDMR(BaseHDMR):
     ----------
     model : fitted estimator, callable or None
         What is decomposed: the `predict` of a regressor, the `decision_function` of a classifier or else its
-        `predict_proba` (of two classes, that of the second), or a function of X, (N, n) to (N,) or (N, K). A function
-        gets a copy of the rows at each call, so it may overwrite them. None: y itself.
+        `predict_proba` (of two classes, that of the second), or a function of X, (N, n) to (N,) or (N, K). It gets a
+        copy of the rows at each call, so it may overwrite them: of the data frame, if X is one. None: y itself.
     order : int
         The largest order of a component. Terms of higher order are part of the residual.
     interactions : list of subspaces, or None
@@ -49,6 +50,11 @@ class HDMR(BaseHDMR):
     n_splines : int, tuple of int or None
         Number of splines (or bins) per variable, in spans of order 1, 2, … None: the rule of `TreeHDMR`. Single
         variables get more if an additive fit needs them.
+    categorical_features : "from_dtype", array-like of int, str or bool, or None
+        The categorical variables. Each gets a span of indicators, one for each level; missing values are a level.
+        "from_dtype": columns of dtype category, string, text, objects or boolean. Unlike in scikit-learn, this
+        includes text and objects: a column of objects is numeric if it holds only numbers and missing values.
+        Otherwise a mask, or the indices or names of columns, which may hold codes. None: no variable.
     normalise : "output" or "data"
         Whether indices are divided by the variance of the model's output or of y.
     ci : "jackknife" or "bootstrap"
@@ -99,6 +105,7 @@ class HDMR(BaseHDMR):
         basis: str = "spline",
         degree: int = 3,
         n_splines: Any = None,
+        categorical_features: Any = "from_dtype",
         normalise: str = "output",
         ci: str = "jackknife",
         n_jobs: int | None = None,
@@ -110,6 +117,7 @@ class HDMR(BaseHDMR):
         self.basis = basis
         self.degree = degree
         self.n_splines = n_splines
+        self.categorical_features = categorical_features
         self.normalise = normalise
         self.ci = ci
         self.n_jobs = n_jobs
@@ -152,9 +160,9 @@ class HDMR(BaseHDMR):
             If the output is constant.
         """
         with self._restored_on_error():
-            X, y, weights = self._check(X, y, sample_weight)
-            strategy = self._strategy(X, y)
-            problem = self._problem(X, y, weights)
+            rows, y, weights = self._check(X, y, sample_weight)
+            strategy = self._strategy(self._as_given(X, rows), y)
+            problem = self._problem(rows, y, weights)
             self._assemble(problem, strategy, *strategy.solve(problem))
         return self
 
@@ -167,6 +175,7 @@ class HDMR(BaseHDMR):
         needed_for = "HDMR without a model" if self.model is None else ""
         needed_for = needed_for or ("normalise='data'" if self.normalise == "data" else "")
         self._outputs_scores = self.model is not None and outputs_scores(self.model)
+        X = self._encode(X, sample_weight)
         X, y = self._check_data(X, y, numeric=True, needed_for=needed_for)
         weights = check_weights(sample_weight, X)
         given, of_model = getattr(self, "feature_names_in_", None), names_of(self.model)
@@ -177,12 +186,24 @@ class HDMR(BaseHDMR):
 
     def _problem(self, X: NDArray[Any], y: Any, weights: Floats | None) -> Problem:
         targets = None if y is None else y.reshape(len(y), -1)
-        return Problem(X, weights, self._kept(), targets, n_threads(self.n_jobs), self.verbose)
+        n_levels = self._encoding.counts
+        return Problem(X, weights, self._kept(), targets, n_threads(self.n_jobs), self.verbose, n_levels)
 
-    def _strategy(self, X: NDArray[Any], y: Any) -> ValuesInSpans:
-        output = None if self.model is None else Output(self.model)
-        values = y if output is None else output(X)
-        return ValuesInSpans(output, values, SpanOptions(self.basis, self.degree, self.n_splines))
+    def _as_given(self, X: Any, rows: NDArray[Any]) -> Any:
+        """Return X as the black box takes it: a data frame, or an array of its numbers or levels."""
+        if is_frame(X):
+            return X
+        return np.array(X, dtype=None if isinstance(X, np.ndarray) else object) if self._encoding.levels else rows
+
+    def _black_box(self, X: Any, rows: NDArray[Any]) -> Floats:
+        if self._output is None:
+            return super()._black_box(X, rows)
+        return self._output(self._as_given(X, rows))
+
+    def _strategy(self, X: Any, y: Any) -> ValuesInSpans:
+        self._output = None if self.model is None else Output(self.model)
+        values = y if self._output is None else self._output(X)
+        return ValuesInSpans(self._output, values, SpanOptions(self.basis, self.degree, self.n_splines))
 
     def _assemble(
         self, problem: Problem, strategy: ValuesInSpans, dictionary: Dictionary, solutions: Sequence[Solution]

@@ -30,7 +30,7 @@ from fasthdmr._spans.planning import SpanOptions
 from fasthdmr._support.sample import Sample
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
-from fasthdmr._support.validation import suggests_parameters
+from fasthdmr._support.validation import dtypes_of, suggests_parameters
 from fasthdmr._support.weights import check_weights
 from fasthdmr.loaders import load_forest
 
@@ -277,6 +277,7 @@ class TreeHDMR(BaseHDMR):
     ) -> tuple[NDArray[Any], Any, Floats | None]:
         """Check the data against the models. Return rows in numbers, y and weights."""
         read = [member.read for member in members]
+        self._dtypes = dtypes_of(X)
         X = in_numbers(X, [model for model in read if isinstance(model, Forest)])
         reasons = {
             "models that are not fitted": not all(map(is_fitted, read)),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr._results.decomposition import Decomposition
-from fasthdmr._support.numbers import check_numbers
+from fasthdmr._support.numbers import check_rows_are_there
 from fasthdmr._support.optional import require
 from fasthdmr._support.outputs import output_index, with_unit
 from fasthdmr._support.subspaces import Subspace
@@ -132,13 +132,15 @@ class Explanation:
         return format_rows(columns, rows, [("", with_unit("Output", self.unit), "", self.output, None)])
 
 
-def explain(decomposition: Decomposition, row: NDArray[Any], output: int | str | None, n_threads: int) -> Explanation:
-    """Return the explanation of one output at one row, given as (1, n)."""
+def explain(
+    decomposition: Decomposition, row: NDArray[Any], black_box: Floats, output: int | str | None, n_threads: int
+) -> Explanation:
+    """Return the explanation of one output at one row, (1, n), where the black box has given values, (1,) or (1, K)."""
     names = decomposition.output_names
     k = output_index(output, len(decomposition.solutions), names)
     f_0 = float(np.atleast_1d(decomposition.intercept)[k])
     terms = decomposition.evaluate(row, n_threads).reshape(-1, len(decomposition.solutions))[:, k]
-    black_box = float(decomposition.black_box(row, n_threads).reshape(-1)[k])
+    value = float(black_box.reshape(-1)[k])
     strongest = np.argsort(-np.abs(terms), kind="stable")
     subspaces = [decomposition.subspaces[c] for c in strongest]
     return Explanation(
@@ -147,14 +149,20 @@ def explain(decomposition: Decomposition, row: NDArray[Any], output: int | str |
         [tuple(float(row[0, i]) for i in u) for u in subspaces],
         terms[strongest],
         intercept=f_0,
-        residual=black_box - (f_0 + float(terms.sum())),
-        output=black_box,
+        residual=value - (f_0 + float(terms.sum())),
+        output=value,
         unit=decomposition.unit,
     )
 
 
-def as_row(x: Any) -> Any:
+def as_row(x: Any, dtypes: Any = None) -> Any:
     """Return one row, given as a vector, a matrix of one row, a data frame or a Series, in two dimensions.
+
+    Parameters
+    ----------
+    x : array-like, data frame or Series
+    dtypes : Series or None
+        The dtypes of the frame that the row of a Series is from. It may have columns of dtype category.
 
     Raises
     ------
@@ -168,11 +176,11 @@ def as_row(x: Any) -> Any:
     """
     given = x
     if hasattr(x, "iloc") and np.ndim(x) == 1:  # a row of a pandas frame: its index names the variables
-        # Of columns of several dtypes it has objects, pd.NA among them.
-        x = (x.where(x.notna(), np.nan) if x.dtype.kind == "O" else x).to_frame().T
-    check_numbers(x, "x")
+        return _as_frame(x, dtypes)
+    check_rows_are_there(x, "x")
     if not hasattr(x, "shape"):
         x = np.asarray(x)
+        x = np.array(given, dtype=object) if x.dtype.kind in "US" else x  # numbers next to text would become text
     if len(x.shape) == 0:
         raise ValueError(
             f"Expected one row of the variables, as an array, frame or Series, got {type(given).__name__}."
@@ -185,3 +193,13 @@ def as_row(x: Any) -> Any:
             "Pass one row, as in X[:1] or X.iloc[[0]]."
         )
     return x
+
+
+def _as_frame(row: Any, dtypes: Any) -> Any:
+    """Return a Series as a frame of one row. Of columns of several dtypes it has objects, pd.NA among them."""
+    frame = (row.where(row.notna(), np.nan) if row.dtype.kind == "O" else row).to_frame().T.infer_objects()
+    if dtypes is not None and list(frame.columns) == list(dtypes.index):
+        for j, dtype in enumerate(dtypes):
+            if dtype.name == "category" and (row.isna().iloc[j] or row.iloc[j] in dtype.categories):
+                frame.isetitem(j, frame.iloc[:, j].astype(dtype))
+    return frame

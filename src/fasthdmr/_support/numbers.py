@@ -121,6 +121,17 @@ def holds_text(values: Any) -> bool:
     return any(kind is not None and kind[0] == "text" for kind in found)
 
 
+def holds_numbers(values: Any) -> bool:
+    """Return whether all values are numbers, booleans or missing.
+
+    Examples
+    --------
+    >>> holds_numbers([[1.0, None]]), holds_numbers([["a"]])
+    (True, False)
+    """
+    return all(_found(column) is None for _, column in _doubtful(values))
+
+
 def _doubtful(values: Any) -> Iterator[tuple[str, NDArray[Any]]]:
     """Yield place and values of every column whose dtype is not numeric."""
     if issparse(values):

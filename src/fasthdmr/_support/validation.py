@@ -216,6 +216,28 @@ def _goes_by_position(names: Sequence[str], expected: Sequence[str]) -> bool:
     return all(map(_UNNAMED.fullmatch, expected)) and not any(map(_UNNAMED.fullmatch, names))
 
 
+def is_frame(X: Any) -> bool:
+    """Return whether X is a data frame, of pandas or polars.
+
+    Examples
+    --------
+    >>> is_frame([[1.0]])
+    False
+    """
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def dtypes_of(X: Any) -> Any:
+    """Return the dtypes of the columns of a data frame of pandas; None for anything else.
+
+    Examples
+    --------
+    >>> dtypes_of([[1.0]]) is None
+    True
+    """
+    return X.dtypes if hasattr(X, "isetitem") else None
+
+
 def category_columns(X: Any) -> list[int]:
     """Return the places of the columns of dtype category of a data frame of pandas; none of anything else.
 

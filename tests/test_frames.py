@@ -1,0 +1,109 @@
+"""Models and functions get the data frame of the user, never its numbers or codes."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from tolerance import assert_close
+
+from fasthdmr import HDMR
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+
+N = 300
+RNG = np.random.default_rng(0)
+COLUMNS = {
+    "city": RNG.choice(["Oslo", "Rome", None], N, p=[0.5, 0.3, 0.2]),
+    "size": RNG.normal(size=N),
+    "rooms": RNG.integers(1, 5, N),
+}
+Y = np.where(COLUMNS["city"] == "Oslo", 1.0, 0.0) * COLUMNS["size"] + COLUMNS["rooms"]
+KINDS = {
+    "objects": lambda: pd.DataFrame(COLUMNS).astype({"city": object}),
+    "text": lambda: pd.DataFrame(COLUMNS),
+    "category": lambda: pd.DataFrame(COLUMNS).astype({"city": "category"}),
+    "nullable": lambda: pd.DataFrame(COLUMNS).convert_dtypes(),
+    "arrow": lambda: pd.DataFrame(COLUMNS).convert_dtypes(dtype_backend="pyarrow"),
+    "polars text": lambda: pl.DataFrame(COLUMNS, schema_overrides={"city": pl.String}),
+    "polars categorical": lambda: pl.DataFrame(COLUMNS, schema_overrides={"city": pl.Categorical}),
+    "polars enum": lambda: pl.DataFrame(COLUMNS, schema_overrides={"city": pl.Enum(["Rome", "Paris", "Oslo"])}),
+}
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+class Recorder:
+    """A function of a frame, which keeps what it was given and then overwrites it."""
+
+    def __init__(self):
+        self.given = []
+
+    def __call__(self, X):
+        self.given.append(X.clone() if isinstance(X, pl.DataFrame) else X.copy())
+        values = np.asarray(X["size"], dtype=float) * [isinstance(city, str) and city == "Oslo" for city in X["city"]]
+        if isinstance(X, pd.DataFrame):
+            X["size"] = 0.0
+        return values
+
+
+@every_kind
+def test_functions_get_frames_as_they_are(kind):
+    X = KINDS[kind]()
+    before = pickle.dumps(X)
+    function = Recorder()
+    hdmr = HDMR(function).fit(X)
+    hdmr.residual(X[:7])
+    assert hdmr.fidelity(X) > 0.99
+    hdmr.explain(X[:1])
+    assert [len(given) for given in function.given] == [N, 7, N, 1]
+    for given in function.given:
+        assert type(given) is type(X)
+        assert given.equals(X[: len(given)])
+        assert list(given.dtypes) == list(X.dtypes)
+    assert pickle.dumps(X) == before
+
+
+@every_kind
+def test_every_kind_of_frame_has_the_same_components(kind):
+    X, reference = KINDS[kind](), HDMR().fit(KINDS["text"](), Y)
+    hdmr = HDMR().fit(X, Y)
+    assert hdmr.decomposition_.levels == {0: ("Oslo", "Rome", None)}
+    assert hdmr.feature_names_ == ("city", "size", "rooms")
+    assert np.array_equal(hdmr.transform(X), reference.transform(KINDS["text"]()))
+    twin = pickle.loads(pickle.dumps(hdmr))
+    assert np.array_equal(twin.predict(X), hdmr.predict(X))
+    assert clone(hdmr).categorical_features == "from_dtype"
+
+
+def test_arrays_of_objects():
+    X = np.column_stack([COLUMNS[name].astype(object) for name in COLUMNS])
+    hdmr = HDMR().fit(X, Y)
+    assert np.array_equal(hdmr.predict(X), HDMR().fit(KINDS["text"](), Y).predict(KINDS["text"]()))
+    assert np.array_equal(hdmr.predict(X.tolist()), hdmr.predict(X))
+    model = HDMR(lambda X: (X[:, 0] == "Oslo") * X[:, 1].astype(float)).fit(X)
+    assert model.fidelity(X) > 0.99
+    assert_close(model.explain(X[0].tolist()).output, (X[0, 0] == "Oslo") * X[0, 1])
+
+
+@pytest.mark.parametrize("kind", ["objects", "text", "category"])
+def test_pipelines(kind):
+    X = KINDS[kind]()
+    encoder = make_column_transformer((OneHotEncoder(), ["city"]), remainder="passthrough")
+    pipe = make_pipeline(encoder, RandomForestRegressor(5, random_state=0)).fit(X, Y)
+    hdmr = HDMR(pipe).fit(X)
+    assert_close(hdmr.predict(X) + hdmr.residual(X), pipe.predict(X))
+    for row in (X.iloc[[3]], X.iloc[3]):
+        assert_close(hdmr.explain(row).output, pipe.predict(X)[3])
+
+
+def test_models_of_arrays_get_arrays():
+    X = pd.DataFrame(COLUMNS)[["size", "rooms"]].assign(new=pd.array(RNG.choice([True, False, None], N), "boolean"))
+    model = RandomForestRegressor(5, random_state=0).fit(X.to_numpy(float, na_value=np.nan), Y)
+    assert_close(
+        HDMR(model).fit(X).explain(X.iloc[[0]]).output, model.predict(X[:1].to_numpy(float, na_value=np.nan))[0]
+    )
