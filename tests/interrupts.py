@@ -17,7 +17,7 @@ FOR_EVER = np.lib.stride_tricks.as_strided(ROWS, (1 << 50, 4), (0, 8))
 ONES = np.lib.stride_tricks.as_strided(np.ones(1), (1 << 50, 1), (0, 8))
 TREES = _core.TreeColumns([(FOREST, 0, "tree", "all")], 1)
 NODES = _core.TreeColumns([(DEEP, 0, "node", "all")], 1)
-AXES = [(j, 1, [0.0, 0, 0.5, 1, 1], False, ([], [])) for j in range(3)]
+AXES = [(j, 1, [0.0, 0, 0.5, 1, 1], False, ([], []), False) for j in range(3)]
 SPANS = _core.Spans(AXES, [(0,), (1,), (2,), (0, 1)], [[0], [1], [2], [0, 1]])
 
 

@@ -128,7 +128,7 @@ def core_objects():
     columns = _core.TreeColumns([(forest, 0, "tree", "all")], 1)
     marginals = _core.Marginals([forest], X, weight=None, n_threads=1)
     trees = _core.ProductTrees([forest], 0, [np.ones(forest.n_trees)], marginals)
-    spans = _core.Spans([(0, 0, [0.0, 1.0, 2.0], False, ([], []))], [(0,)], [[0]])
+    spans = _core.Spans([(0, 0, [0.0, 1.0, 2.0], False, ([], []), False)], [(0,)], [[0]])
     sums = _core.array_sums(spans, X, weight=None, values=X[:, :1].copy(), n_threads=1)
     gram = _core.SpanGram(sums, X, None, True, 1)
     evaluators = [kind(forest, 1) for kind in (_core.Prediction, _core.TreeFeatures, _core.NodeFeatures)]

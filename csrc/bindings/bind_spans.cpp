@@ -25,13 +25,13 @@ struct Gram {
 };
 
 using GivenAxis =
-    std::tuple<index, int, std::vector<double>, bool, std::pair<std::vector<double>, std::vector<double>>>;
+    std::tuple<index, int, std::vector<double>, bool, std::pair<std::vector<double>, std::vector<double>>, bool>;
 
 std::shared_ptr<Spans> make_spans(const std::vector<GivenAxis>& axes, const std::vector<Subspace>& subspaces,
                                   const std::vector<std::vector<index>>& axes_of) {
     std::vector<Axis> made;
-    for (const auto& [variable, degree, knots, missing, scores] : axes)
-        made.emplace_back(variable, degree, knots, missing, NormalScores(scores.first, scores.second));
+    for (const auto& [variable, degree, knots, missing, scores, is_categorical] : axes)
+        made.emplace_back(variable, degree, knots, missing, NormalScores(scores.first, scores.second), is_categorical);
     if (subspaces.size() != axes_of.size()) throw Error("every span needs its axes");
     for (const auto& list : axes_of)
         for (const index a : list)

@@ -159,7 +159,7 @@ def build_config() -> dict[str, Any]: ...
 class Spans:
     def __init__(
         self,
-        axes: Sequence[tuple[int, int, list[float], bool, tuple[list[float], list[float]]]],
+        axes: Sequence[tuple[int, int, list[float], bool, tuple[list[float], list[float]], bool]],
         subspaces: list[tuple[int, ...]],
         axes_of: list[list[int]],
     ) -> None: ...

@@ -5,9 +5,12 @@ from scipy.interpolate import BSpline
 
 
 def axis_columns(axis, X):
-    """Columns of one axis (variable, degree, knots, missing, scores) at rows."""
-    variable, degree, knots, missing, scores = axis
+    """Columns of one axis (variable, degree, knots, missing, scores, is_categorical) at rows."""
+    variable, degree, knots, missing, scores, is_categorical = axis
     knots = np.asarray(knots)
+    if is_categorical:
+        x = X[:, variable, None]
+        return ((knots[:-1] <= x) & (x < knots[1:])).astype(float)
     x = np.interp(X[:, variable], *scores) if scores[0] else X[:, variable]
     x = np.clip(x, knots[0], knots[-1])
     if degree == 0:

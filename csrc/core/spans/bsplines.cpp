@@ -30,16 +30,19 @@ double NormalScores::operator()(double x) const {
     return scores_[i] + (x - low[0]) / (low[1] - low[0]) * (scores_[i + 1] - scores_[i]);
 }
 
-Axis::Axis(index variable, int degree, std::vector<double> knots, bool missing_column, NormalScores scores)
+Axis::Axis(index variable, int degree, std::vector<double> knots, bool missing_column, NormalScores scores,
+           bool is_categorical)
     : variable_(variable),
       degree_(degree),
       knots_(std::move(knots)),
       missing_column_(missing_column),
       scores_(std::move(scores)),
+      is_categorical_(is_categorical),
       splines_(index(knots_.size()) - degree - 1) {
     if (degree < 0 || degree >= kMaxRun)
         throw Error("the degree of a spline must be 0 to 3, got " + std::to_string(degree));
     if (splines_ < degree + 1) throw Error("an axis needs at least degree + 1 splines");
+    if (is_categorical && degree > 0) throw Error("the columns of a categorical variable have degree 0");
     if (variable < 0) throw Error("no such variable: " + std::to_string(variable));
     for (const double k : knots_)
         if (!std::isfinite(k)) throw Error("knots must be finite and rise");
@@ -88,6 +91,10 @@ index Axis::evaluate_at(double x, double* values) const {
         std::fill(values, values + run(), 0.0);
         if (missing_column_) values[degree_] = 1.0;
         return columns() - run();
+    }
+    if (is_categorical_ && !(x >= knots_.front() && x < knots_.back())) {
+        values[0] = 0.0;
+        return 0;
     }
     x = std::min(std::max(x, knots_.front()), knots_.back());
     const index interval = this->interval(x);

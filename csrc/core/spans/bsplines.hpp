@@ -26,10 +26,12 @@ private:
 
 // The B-splines of one variable, or of its normal scores, on a clamped knot sequence. B-splines of degree 0 are the
 // indicator functions of bins. A variable with missing values has one more column, the indicator of missing values;
-// the splines are 0 at missing values.
+// the splines are 0 at missing values. The values of a categorical variable are codes of levels, and its columns are
+// indicator functions of levels, or of several levels with consecutive codes. All are 0 at codes outside the knots.
 class Axis {
 public:
-    Axis(index variable, int degree, std::vector<double> knots, bool missing_column, NormalScores scores = {});
+    Axis(index variable, int degree, std::vector<double> knots, bool missing_column, NormalScores scores = {},
+         bool is_categorical = false);
 
     index variable() const { return variable_; }
     const std::vector<double>& knots() const { return knots_; }
@@ -41,7 +43,7 @@ public:
     // The argument of the splines: the value, or its normal score.
     double coordinate(double x) const { return scores_(x); }
     // Writes the run() values that may be nonzero; returns the column of the first. An x outside the knots is replaced
-    // by the nearest end.
+    // by the nearest end, unless the variable is categorical.
     index evaluate(double x, double* values) const { return evaluate_at(coordinate(x), values); }
     index evaluate_at(double coordinate, double* values) const;
     // On the interval of x the splines are cubic polynomials. Writes the blossoms (polar forms) of these at three
@@ -56,6 +58,7 @@ private:
     std::vector<double> knots_;
     bool missing_column_;
     NormalScores scores_;
+    bool is_categorical_;
     index splines_;
 };
 

@@ -135,7 +135,16 @@ TEST(axis_with_missing_values) {
     }
 }
 
+TEST(axis_of_a_categorical_variable) {
+    const Axis axis(0, 0, {-0.5, 0.5, 1.5, 4.5}, false, {}, true);  // levels 2, 3 and 4 share a column
+    const std::vector<std::vector<double>> expected{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, 0, 1}, {0, 0, 1}, {0, 0, 0}};
+    for (int code = 0; code < 6; ++code) CHECK(axis_columns(axis, code) == expected[code]);
+    for (const double x : {-1.0, 4.5, 1e9, kInfinity, -kInfinity, kNan})
+        CHECK(axis_columns(axis, x) == std::vector<double>(3, 0.0));
+}
+
 TEST(axis_rejects_what_it_cannot_use) {
+    CHECK_THROWS(Error, "a categorical variable have degree 0", Axis(0, 1, clamped(1, {0.0, 1.0}), false, {}, true));
     CHECK_THROWS(Error, "the degree of a spline must be 0 to 3, got 4", Axis(0, 4, clamped(4, {0.0, 1.0}), false));
     CHECK_THROWS(Error, "the degree of a spline must be 0 to 3, got -1", Axis(0, -1, {0.0, 1.0}, false));
     CHECK_THROWS(Error, "knots must be finite and rise", Axis(0, 0, {0.0, 2.0, 1.0}, false));

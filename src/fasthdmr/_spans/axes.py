@@ -35,6 +35,9 @@ class Axis(NamedTuple):
     scores : (list of float, list of float)
         Increasing values of the variable and their normal scores. B-splines are functions of the score, interpolated
         linearly between these values. If empty, B-splines are functions of the variable itself.
+    is_categorical : bool
+        Whether values are codes of levels. Then columns are indicators of levels, or of several levels with consecutive
+        codes, and all of them are 0 at codes outside the knots.
     """
 
     variable: int
@@ -42,6 +45,29 @@ class Axis(NamedTuple):
     knots: list[float]
     missing: bool
     scores: tuple[list[float], list[float]] = ([], [])
+    is_categorical: bool = False
+
+    @property
+    def size(self) -> int:
+        """The number of columns."""
+        return len(self.knots) - self.degree - 1 + self.missing
+
+    @classmethod
+    def of_levels(cls, variable: int, n_levels: int, size: int) -> Axis:
+        """Return an axis of indicators of levels. If there are more levels than columns, the last ones share a column.
+
+        Examples
+        --------
+        >>> Axis.of_levels(0, 5, 3).knots
+        [-0.5, 0.5, 1.5, 4.5]
+        """
+        first = np.arange(min(size, n_levels)) - 0.5
+        return cls(variable, 0, [*first.tolist(), n_levels - 0.5], False, is_categorical=True)
+
+    @property
+    def n_levels(self) -> int:
+        """The number of levels of a categorical variable."""
+        return int(self.knots[-1] + 0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +207,8 @@ def axis_columns(axis: Axis, values: Floats) -> Floats:
 
 def coarsen(axis: Axis, size: int) -> Axis:
     """Return an axis with fewer columns, whose span is contained in that of the given axis."""
+    if axis.is_categorical:
+        return Axis.of_levels(axis.variable, axis.n_levels, min(size, axis.size))
     if len(axis.knots) - axis.degree - 1 <= size:
         return axis
     breaks = np.unique(axis.knots)

@@ -132,8 +132,7 @@ class Basis:
     @property
     def sizes(self) -> list[int]:
         """The number of columns of each span."""
-        columns = [len(knots) - degree - 1 + missing for _, degree, knots, missing, *_ in self.axes]
-        return [int(np.prod([columns[a] for a in axes])) for axes in self.axes_of]
+        return [int(np.prod([self.axes[a].size for a in axes])) for axes in self.axes_of]
 
 
 def closure(subspaces: Iterable[Subspace], order: int) -> list[Subspace]:
@@ -156,6 +155,8 @@ def make_basis(
     *,
     degree: int,
     main_sizes: Mapping[int, int] | None = None,
+    n_levels: Mapping[int, int] | None = None,
+    max_levels: Sequence[int] | None = None,
 ) -> Basis:
     """Make the spans of the given subspaces, with knots at (weighted) quantiles.
 
@@ -171,6 +172,11 @@ def make_basis(
         Degree of the splines; 0 gives bins.
     main_sizes : dict of int to int, optional
         Sizes of single variables that differ from ``sizes[0]``.
+    n_levels : dict of int to int, optional
+        The number of levels of each categorical variable. Its columns are indicators of levels.
+    max_levels : sequence of int, optional
+        The largest number of indicators of a categorical variable in spans of order 1, 2, …, decreasing. If there are
+        more levels, the last ones share an indicator.
 
     Returns
     -------
@@ -182,20 +188,17 @@ def make_basis(
     ValueError
         If the range of a variable overflows.
     """
-    profiles = {j: Profile.of(X[:, j], weights) for j in sorted({j for u in subspaces for j in u})}
-    for j, profile in profiles.items():
-        profile.check_range(j)
-    main = main_sizes or {}
-    axes_by_order = {
-        j: profile.axes(j, [main.get(j, sizes[0]), *sizes[1:]], degree)
-        for j, profile in profiles.items()
-        if not profile.is_constant
-    }
+    main, variables = main_sizes or {}, sorted({j for u in subspaces for j in u})
+    axes_by_order = {}
+    for j in variables:
+        wanted = [main.get(j, sizes[0]), *sizes[1:]]
+        if found := axes_of_variable(X, weights, j, wanted, degree, n_levels or {}, max_levels):
+            axes_by_order[j] = found
     axes: list[Axis] = []
     number: dict[tuple[int, int], int] = {}
     kept, axes_of = [], []
     for u in subspaces:
-        if any(profiles[j].is_constant for j in u):
+        if any(j not in axes_by_order for j in u):
             continue
         for j in u:
             if (j, len(u)) not in number:
@@ -204,6 +207,25 @@ def make_basis(
         kept.append(u)
         axes_of.append([number[j, len(u)] for j in u])
     return Basis(axes, kept, axes_of)
+
+
+def axes_of_variable(
+    X: NDArray[Any],
+    weights: Floats | None,
+    variable: int,
+    sizes: Sequence[int],
+    degree: int,
+    n_levels: Mapping[int, int],
+    max_levels: Sequence[int] | None = None,
+) -> list[Axis]:
+    """Return the axes of a variable for decreasing sizes, none if it is constant (arguments: see `make_basis`)."""
+    if variable in n_levels:
+        count = n_levels[variable]
+        limits = [count] * len(sizes) if max_levels is None else max_levels
+        return [Axis.of_levels(variable, count, limit) for limit in limits] if count > 1 else []
+    profile = Profile.of(X[:, variable], weights)
+    profile.check_range(variable)
+    return [] if profile.is_constant else profile.axes(variable, sizes, degree)
 
 
 COARSE_SIZES = (4, 3)

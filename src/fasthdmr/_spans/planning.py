@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import comb
@@ -15,7 +15,7 @@ from fasthdmr._solve.problem import Problem
 from fasthdmr._spans.axes import Profile
 from fasthdmr._spans.basis import MAX_DUAL_ROWS, Basis, closure, default_size, informative_rows, make_basis
 from fasthdmr._spans.finer import FEW_ROWS
-from fasthdmr._spans.fit import RIDGE, solve_values
+from fasthdmr._spans.fit import RIDGE, effective_rows, solve_values
 from fasthdmr._spans.kinds import SPANS
 from fasthdmr._spans.sizes import main_sizes, rows_for_sizes
 from fasthdmr._support.scale import Deviations
@@ -34,6 +34,7 @@ MAX_BYTES = 800e6
 
 _SCREENED_ROWS = 5000
 _SCREENED_BINS = 4
+_SCREENED_LEVELS = 16
 _NEGLIGIBLE = 1e-6  # share of the variance below which the strength of a pair is rounding
 
 
@@ -103,7 +104,7 @@ def choose_basis(
 
     def strength(pairs: list[Subspace]) -> Floats:
         rows = screened_rows(len(X))
-        return screen_pairs(*problem.part(rows), values(rows), pairs, options.degree)
+        return screen_pairs(*problem.part(rows), values(rows), pairs, options.degree, problem.n_levels)
 
     plan = plan_spans(
         touched,
@@ -119,13 +120,13 @@ def choose_basis(
     kind = SPANS[options.basis]
     degree = kind.degree(options.degree)
     if not kind.follows_data or options.n_splines is not None:
-        return make_basis(X, weights, plan.subspaces, plan.sizes, degree=degree)
+        return make_basis(X, weights, plan.subspaces, plan.sizes, degree=degree, n_levels=problem.n_levels)
     rows, single = rows_for_sizes(len(X)), [u[0] for u in plan.subspaces if len(u) == 1]
-    main = main_sizes(*problem.part(rows), values(rows), single, plan.sizes[0], degree, RIDGE)
+    main = main_sizes(*problem.part(rows), values(rows), single, plan.sizes[0], degree, RIDGE, problem.n_levels)
 
     def make(subspaces: Sequence[Subspace], sizes: tuple[int, ...]) -> Basis:
         larger = {j: size for j, size in main.items() if size > sizes[0]}
-        return make_basis(X, weights, subspaces, sizes, degree=degree, main_sizes=larger)
+        return make_basis(X, weights, subspaces, sizes, degree=degree, main_sizes=larger, n_levels=problem.n_levels)
 
     sizes = plan.sizes
     if finer is not None and n_rows <= FEW_ROWS:  # sizes depend on spans up to pairs only, so not on `order`
@@ -274,7 +275,12 @@ def _check_memory(subspaces: Sequence[Subspace], sizes: Sequence[int], *, joint:
 
 
 def screen_pairs(
-    X: NDArray[Any], weights: Floats | None, values: Floats, pairs: Sequence[Subspace], basis_degree: int
+    X: NDArray[Any],
+    weights: Floats | None,
+    values: Floats,
+    pairs: Sequence[Subspace],
+    basis_degree: int,
+    n_levels: Mapping[int, int] | None = None,
 ) -> Floats:
     """Return how much of a function's variance each pair explains on a coarse grid, beyond single variables.
 
@@ -287,6 +293,8 @@ def screen_pairs(
     pairs : sequence of tuple of int
     basis_degree : int
         Degree of the splines of the additive fit that is subtracted first.
+    n_levels : dict of int to int, optional
+        The number of levels of each categorical variable. The most frequent levels are cells of the grid.
 
     Returns
     -------
@@ -294,28 +302,35 @@ def screen_pairs(
     """
     variables = sorted({j for u in pairs for j in u})
     single = [(j,) for j in variables]
-    size = min(8, max(2, informative_rows(X, weights) // (2 * len(variables))))
-    basis = make_basis(X, weights, single, [size], degree=min(basis_degree, size - 1))
+    size, levels = min(8, max(2, informative_rows(X, weights) // (2 * len(variables)))), n_levels or {}
+    basis = make_basis(
+        X, weights, single, [size], degree=min(basis_degree, size - 1), n_levels=levels, max_levels=[_SCREENED_LEVELS]
+    )
     w = np.ones(len(X)) if weights is None else weights
     values = Deviations.of(values, weights).values
     solutions, _ = solve_values(X, weights, basis, values, n_threads=1)
-    rest = []
+    rest, chance = [], 0.0
     for k, solution in enumerate(solutions):
         spans = solution.weights[2:].tocsc()
         additive = basis.core.evaluate(
             X, spans.indptr.astype(np.int64), spans.indices.astype(np.int64) + 1, spans.data, 1
         ).sum(axis=1)
         left = values[:, k] - additive
-        rest.append(w * (left - np.average(left, weights=w)) / np.sqrt(solution.total or 1.0))
-    codes = {j: _codes(X[:, j], weights) for j in variables}
-    cells = _SCREENED_BINS + 1
+        left -= np.average(left, weights=w)
+        rest.append(w * left / np.sqrt(solution.total or 1.0))
+        chance += float(w @ left**2) / (solution.total or 1.0) / effective_rows(len(X), weights)
+    codes = {j: _codes(X[:, j], weights) for j in variables if j not in levels}
+    codes |= {j: np.minimum(X[:, j], _SCREENED_LEVELS - 1).astype(np.int64) for j in variables if j in levels}
+    cells = {j: _SCREENED_LEVELS if j in levels else _SCREENED_BINS + 1 for j in variables}
     strengths = np.zeros(len(pairs))
     for p, (i, j) in enumerate(pairs):
-        code = codes[i] * cells + codes[j]
-        mass = np.bincount(code, w, cells**2)
+        code, count = codes[i] * cells[j] + codes[j], cells[i] * cells[j]
+        mass = np.bincount(code, w, count)
         for r in rest:
-            sums = np.bincount(code, r, cells**2)
+            sums = np.bincount(code, r, count)
             strengths[p] += np.sum(np.divide(sums**2, mass, out=np.zeros_like(mass), where=mass > 0))
+        # Each cell explains the variance of one row by chance, which must not favour grids of many cells.
+        strengths[p] -= chance * max(0, int(np.count_nonzero(mass)) - (_SCREENED_BINS + 1) ** 2)
     return np.where(strengths > _NEGLIGIBLE * w.sum(), strengths, 0.0)  # rounding must not decide between pairs
 
 

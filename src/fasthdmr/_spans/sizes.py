@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr._spans.additive_fit import AdditiveFit
-from fasthdmr._spans.axes import Profile
+from fasthdmr._spans.axes import Axis, Profile
 from fasthdmr._spans.basis import Basis, distinct_rows
 from fasthdmr._support.scale import Deviations
 from fasthdmr._support.threads import one_blas_thread
@@ -23,6 +24,7 @@ SIZED_ROWS = 4000
 _GAIN = 0.9  # the largest ratio of new to old criterion at which a larger size is chosen
 _INFLATION = 1.5  # factor of the degrees of freedom in GCV, which makes overfitting rarer
 _ROWS_PER_SPLINE = 8  # the least
+_MOST_LEVELS = 64  # a categorical variable with more levels has one indicator for all the others
 _MOST_COLUMNS = 1500  # with more columns in all, every variable keeps the default
 _LEAST_RIDGE = 1e-12  # makes singular systems positive definite if the ridge is 0
 
@@ -41,6 +43,7 @@ def main_sizes(
     rule: int,
     degree: int,
     ridge: float,
+    n_levels: Mapping[int, int],
 ) -> dict[int, int]:
     """Choose the number of splines of single variables by generalised cross-validation (GCV) of the additive fit.
 
@@ -59,6 +62,8 @@ def main_sizes(
     degree : int
     ridge : float
         The constant c of the penalty c / (N p).
+    n_levels : dict of int to int
+        The number of levels of each categorical variable. These take part in the additive fit.
 
     Returns
     -------
@@ -74,18 +79,24 @@ def main_sizes(
     deviations = Deviations.of(values, weights)
     varies = deviations.variance > 0
     target = deviations.values[:, varies] / np.sqrt(deviations.variance[varies])
-    profiles = {j: Profile.of(X[:, j], weights) for j in variables}
+    profiles = {j: Profile.of(X[:, j], weights) for j in variables if j not in n_levels}
     for j, profile in profiles.items():
         profile.check_range(j)
-    used = [j for j in variables if not profiles[j].is_constant]
-    if target.shape[1] == 0 or not used or len(used) * rule > min(_MOST_COLUMNS, n_rows / 2):
+    factors = {j: count for j in variables if (count := n_levels.get(j, 0)) > 1}
+    numeric = [j for j, profile in profiles.items() if not profile.is_constant]
+    n_columns = len(numeric) * rule + sum(min(count, _MOST_LEVELS) for count in factors.values())
+    if target.shape[1] == 0 or not numeric or n_columns > min(_MOST_COLUMNS, n_rows / 2):
         return {}
 
-    def spans(of: list[int], size: int) -> Basis:
-        axes = [profiles[j].axes(j, [size], min(degree, size - 1))[0] for j in of]
-        return Basis(axes, [(j,) for j in of], [[a] for a in range(len(axes))])
+    def axis(j: int, size: int) -> Axis:
+        if j in factors:
+            return Axis.of_levels(j, factors[j], _MOST_LEVELS)
+        return profiles[j].axes(j, [size], min(degree, size - 1))[0]
 
-    n_targets = target.shape[1]
+    def spans(of: list[int], size: int) -> Basis:
+        return Basis([axis(j, size) for j in of], [(j,) for j in of], [[a] for a in range(len(of))])
+
+    n_targets, used = target.shape[1], sorted([*numeric, *factors])
     fit = AdditiveFit(spans(used, rule), X, weights, target, ridge / n_rows, joint=True)
     coefficients, freedom = fit.solve(list(range(len(used))))
     effects = fit.effects(X, share, coefficients)
@@ -95,22 +106,22 @@ def main_sizes(
         return float(squares / max(1 - _INFLATION * (1 + freedom) / n_rows, 1e-3) ** 2)
 
     before = criterion(float(np.sum(share @ left**2)), freedom)
-    others = {j: freedom - fit.solve([a])[1] for a, j in enumerate(used)}
-    partial = {j: left + effects[:, a] for a, j in enumerate(used)}
-    tried: dict[int, dict[int, float]] = {j: {} for j in used}
+    others = {j: freedom - fit.solve([a])[1] for a, j in enumerate(used) if j in profiles}
+    partial = {j: left + effects[:, a] for a, j in enumerate(used) if j in profiles}
+    tried: dict[int, dict[int, float]] = {j: {} for j in numeric}
     # The largest size has the smallest residual. A variable whose residual is too large there is not tried further.
     for size in reversed([size for size in CANDIDATES if rule < size <= n_rows / _ROWS_PER_SPLINE]):
         finer = AdditiveFit(
-            spans(used, size), X, weights, np.hstack([partial[j] for j in used]), ridge / n_rows, joint=False
+            spans(numeric, size), X, weights, np.hstack([partial[j] for j in numeric]), ridge / n_rows, joint=False
         )
         gains = []
-        for a, j in enumerate(used):
+        for a, j in enumerate(numeric):
             squares, own = finer.residual(a, slice(a * n_targets, (a + 1) * n_targets))
             if criterion(squares, freedom) < _GAIN * before:
                 tried[j][size] = criterion(squares, others[j] + own)
                 gains.append(j)
-        used = gains
-        if not used:
+        numeric = gains
+        if not numeric:
             break
     best = {j: min(sorted(found), key=found.__getitem__) for j, found in tried.items() if found}
     return {j: size for j, size in best.items() if tried[j][size] < _GAIN * before}

@@ -1,0 +1,53 @@
+"""Spans of categorical variables: indicators of levels, contingency tables, and a curve for each level."""
+
+import numpy as np
+import pytest
+from reference import purification
+from tolerance import assert_close
+
+from fasthdmr._solve.problem import Kept, Problem
+from fasthdmr._spans import fit, planning
+from fasthdmr._spans.of_values import ValuesInSpans
+from fasthdmr._spans.planning import SpanOptions
+
+RNG = np.random.default_rng(0)
+OPTIONS = SpanOptions("spline", 3)
+
+
+def decompose(X, y, n_levels, weights=None, order=2, options=OPTIONS):
+    """Return the dictionary and the solution of the values `y`."""
+    problem = Problem(np.asfortranarray(X, dtype=float), weights, Kept(order), n_levels=n_levels)
+    dictionary, solutions = ValuesInSpans(None, np.asarray(y, dtype=float), options).solve(problem)
+    return dictionary, solutions[0]
+
+
+def components(dictionary, solution, X):
+    """Return the components at rows, by subspace."""
+    X = np.asfortranarray(X, dtype=float)
+    values = dictionary.evaluate(X, 0, solution.weights, 1)
+    for c, moved, change in dictionary.changes(X, 0, solution.weights, solution.subspaces):
+        values[moved, c] += change
+    return dict(zip(solution.subspaces, values.T, strict=True))
+
+
+@pytest.fixture
+def without_ridge(monkeypatch):
+    """Make the ridge so small that its bias is below 1e-10."""
+    for module in (fit, planning):
+        monkeypatch.setattr(module, "RIDGE", 1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_contingency_table_is_purified(weighted, without_ridge):
+    table = RNG.normal(size=(6, 4))
+    codes = np.column_stack([RNG.integers(0, 6, 500), RNG.integers(0, 4, 500)])
+    weights = RNG.uniform(0, 2, 500) if weighted else None
+    mass = np.zeros(table.shape)
+    np.add.at(mass, tuple(codes.T), 1.0 if weights is None else weights)
+    constant, rows, columns, rest = purification.purify(table, mass)
+    found = decompose(codes, table[tuple(codes.T)], {0: 6, 1: 4}, weights)
+    assert_close(found[1].constant, constant, 1e-10)
+    values = components(*found, codes)
+    assert_close(values[0,], rows[codes[:, 0]], 1e-10)
+    assert_close(values[1,], columns[codes[:, 1]], 1e-10)
+    assert_close(values[0, 1], rest[tuple(codes.T)], 1e-10)
