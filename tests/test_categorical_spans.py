@@ -51,3 +51,30 @@ def test_a_contingency_table_is_purified(weighted, without_ridge):
     assert_close(values[0,], rows[codes[:, 0]], 1e-10)
     assert_close(values[1,], columns[codes[:, 1]], 1e-10)
     assert_close(values[0, 1], rest[tuple(codes.T)], 1e-10)
+
+
+def test_components_are_0_at_unknown_levels():
+    X = np.column_stack([RNG.integers(0, 3, 400), RNG.integers(0, 4, 400), RNG.normal(size=400)])
+    found = decompose(X, X[:, 2] * (X[:, 0] == 1) + X[:, 1] * (X[:, 0] == 2) + X[:, 2] ** 2, {0: 3, 1: 4}, order=3)
+    unknown = X.copy()
+    unknown[:200, 0], unknown[100:300, 1] = 3, 9
+    values, known = components(*found, unknown), components(*found, X)
+    for u, value in values.items():
+        is_unknown = ((unknown[:, 0] == 3) & (0 in u)) | ((unknown[:, 1] == 9) & (1 in u))
+        assert not value[is_unknown].any()
+        assert_close(value[~is_unknown], known[u][~is_unknown], 1e-12)
+
+
+def test_levels_are_not_replaced_where_there_are_no_rows():
+    """A curve is moved to the nearest rows of its level; the interaction of an empty cell of a table is 0."""
+    X = np.column_stack([np.repeat([0, 1, 2], 200), RNG.uniform(0, 1, 600), RNG.integers(0, 2, 600)])
+    X[:200, 1] = X[:200, 1] / 4  # level 0 has values below .25, level 1 has no rows in level 0 of the third variable
+    X[200:400, 2] = 1
+    found = decompose(X, X[:, 1] * (X[:, 0] == 0) + X[:, 2] * (X[:, 0] == 2), {0: 3, 2: 2})
+    last = X[:200, 1].max()
+    at = components(*found, [[0, last, 0], [0, 0.9, 0], [0, 0.6, 1], [1, 0.5, 0], [1, 0.5, 1]])
+    highest = found[0].support._cells[1].breaks
+    edge = highest[np.searchsorted(highest, last, side="right")]
+    edge = components(*found, [[0, np.nextafter(edge, 0), 0]])[0, 1]
+    assert_close(at[0, 1][1:3], np.repeat(edge, 2), 1e-9)
+    assert at[0, 2][3] == 0 and at[0, 2][4] != 0

@@ -92,10 +92,12 @@ class SpanDictionary(ExtendedDictionary):
     def changes(
         self, rows: NDArray[Any], output: int, weights: csc_array, subspaces: Sequence[Subspace]
     ) -> Iterable[tuple[int, Integers, Floats]]:
-        """Yield the corrections of components of pairs at points in cells without rows."""
+        """Yield the corrections of components at unknown levels, and of pairs at points in cells without rows."""
         if self.support is None:
-            return ()
-        return self.support.changes(rows, weights, subspaces, self.n_given[output])
+            return
+        yield from self.support.changes(rows, weights, subspaces, self.n_given[output])
+        for c, zero in self.support.zeros(rows, subspaces):
+            yield c, zero, -self.evaluate(rows[zero], output, weights[:, [c]], 1)[:, 0]
 
     @abstractmethod
     def solve_again(

@@ -1,4 +1,4 @@
-"""Evaluation of components of pairs far from all rows: there they are evaluated at the nearest cell with rows."""
+"""Evaluation of components where there are no rows: at the nearest cell with rows, or 0 at unknown levels."""
 
 from __future__ import annotations
 
@@ -34,11 +34,17 @@ class Support:
     cells). Missing values stay missing. The map is the same for all outputs. Points in cells with rows are not moved,
     so components at the fitted rows do not change.
 
+    The level of a categorical variable is never replaced by another one. So pairs of a categorical and a numeric
+    variable are moved along the numeric variable only, and pairs of categorical variables are not moved. Where no cell
+    with rows can be reached, such as at an empty cell of a contingency table, the component of the pair is 0: the rows
+    do not say whether these levels interact. All components of a variable are 0 at its unknown levels.
+
     Attributes
     ----------
     basis : Basis
     nearest : dict of int to ndarray of int
-        For each span of a pair with empty cells: the number of the nearest cell with rows, for each cell.
+        For each span of a pair with empty cells: the number of the nearest cell with rows, for each cell. The number of
+        all cells stands for none.
     """
 
     basis: Basis
@@ -58,7 +64,8 @@ class Support:
                 holds[s][codes[i] * cells[j].count + codes[j]] = True
         for s, (i, j) in pairs.items():
             if not holds[s].all():
-                found.nearest[s] = _nearest(holds[s].reshape(cells[i].count, cells[j].count))
+                table = holds[s].reshape(cells[i].count, cells[j].count)
+                found.nearest[s] = _nearest(table, cells[i].is_categorical, cells[j].is_categorical)
         return found
 
     @cached_property
@@ -99,7 +106,7 @@ class Support:
             for c, (i, j) in wanted:
                 count, nearest = self._cells[j].count, nearest_of[i, j]
                 code = codes[i] * count + codes[j]
-                moved = np.flatnonzero((nearest != np.arange(len(nearest)))[code])
+                moved = np.flatnonzero(((nearest != np.arange(len(nearest))) & (nearest < len(nearest)))[code])
                 if len(moved) == 0:
                     continue
                 target = nearest[code[moved]].astype(np.int64)
@@ -109,6 +116,22 @@ class Support:
                 )
                 component = self._pair((i, j), weights[:, [c]], n_given)
                 yield c, moved + part.start, component(there) - component(here)
+
+    def zeros(self, rows: NDArray[Any], subspaces: Iterable[Subspace]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        """Yield the numbers of components that are 0 at some rows, and the indices of these rows."""
+        levels = {axis.variable: axis.n_levels for axis in self.basis.axes if axis.is_categorical}
+        codes = {j: np.asarray(rows[:, j], dtype=np.float64) for j in levels}
+        known = {j: (codes[j] >= 0) & (codes[j] < n) for j, n in levels.items()}
+        for c, u in enumerate(subspaces):
+            if not levels.keys() & set(u):
+                continue
+            is_zero = ~np.logical_and.reduce([known[j] for j in u if j in levels])
+            if (s := self.basis.number[u]) in self.nearest:
+                first, second = (self._cells[j].codes(np.asarray(rows[:, j], dtype=np.float64)) for j in u)
+                nearest = self.nearest[s]
+                is_zero |= (nearest == len(nearest))[first * self._cells[u[1]].count + second]
+            if is_zero.any():
+                yield c, np.flatnonzero(is_zero)
 
     def _pair(self, pair: Subspace, weights: csc_array, n_given: int) -> Any:
         """Return the component of a pair without its constant, as a function of values of both variables."""
@@ -137,11 +160,14 @@ class Cells:
     """The cells of a variable: subdivided intervals between its knots, and last a cell for missing values."""
 
     breaks: Floats
+    is_categorical: bool = False
 
     @classmethod
     def of(cls, axis: Axis) -> Cells:
         """Subdivide the intervals of splines, but not bins, and map normal scores back to values of the variable."""
         knots = np.unique(axis.knots)
+        if axis.is_categorical:
+            return cls(knots, True)
         parts = 1 if axis.degree == 0 else _PARTS
         places = np.arange((len(knots) - 1) * parts + 1) / parts
         breaks = np.unique(np.interp(places, np.arange(len(knots)), knots))
@@ -153,9 +179,13 @@ class Cells:
         return len(self.breaks)
 
     def codes(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the cell of each value. Values outside the knots are in the first or last cell."""
+        """Return the cell of each value.
+
+        Values outside the knots are in the first or last cell, and unknown levels in the cell of missing values.
+        """
         codes = np.searchsorted(self.breaks[1:-1], values, side="right")
-        codes[np.isnan(values)] = self.count - 1
+        outside = (values < self.breaks[0]) | (values >= self.breaks[-1]) if self.is_categorical else False
+        codes[np.isnan(values) | outside] = self.count - 1
         return codes
 
     def clip(self, values: Floats, cells: NDArray[Any]) -> Floats:
@@ -165,16 +195,19 @@ class Cells:
         return np.clip(values, low[cells], high[cells])
 
 
-def _nearest(holds: NDArray[np.bool_]) -> NDArray[Any]:
+def _nearest(holds: NDArray[np.bool_], fixed_row: bool = False, fixed_column: bool = False) -> NDArray[Any]:
     """Return the nearest cell with rows for every cell, in row-major order; cells with rows map to themselves.
 
     The last row and the last column are for missing values. Cells with and without missing values are never matched.
+    If a variable is categorical, its row or column is fixed, and cells without a match map to the number of cells.
 
     Examples
     --------
     >>> _nearest(np.array([[True, False, False], [False, False, True], [False, False, False]]))
     array([0, 0, 5, 0, 0, 5, 6, 7, 8], dtype=uint8)
     """
+    if fixed_row or fixed_column:
+        return _nearest_of_levels(holds, fixed_row, fixed_column)
     nearest = np.arange(holds.size, dtype=np.min_scalar_type(holds.size)).reshape(holds.shape)
     present, missing = slice(None, -1), slice(-1, None)
     for block in ((present, present), (present, missing), (missing, present)):
@@ -184,3 +217,26 @@ def _nearest(holds: NDArray[np.bool_]) -> NDArray[Any]:
             )
             nearest[block] = nearest[block][tuple(found)]
     return nearest.ravel()
+
+
+def _nearest_of_levels(holds: NDArray[np.bool_], fixed_row: bool, fixed_column: bool) -> NDArray[Any]:
+    """Return the nearest cell with rows of the same level (see `_nearest`).
+
+    Examples
+    --------
+    >>> _nearest_of_levels(np.array([[False, True, False], [False, False, True]]), True, False)
+    array([1, 1, 6, 6, 6, 5], dtype=uint8)
+    """
+    number = np.arange(holds.size, dtype=np.min_scalar_type(holds.size)).reshape(holds.shape)
+    if not fixed_row:  # the categorical variable comes first
+        number, holds = number.T, holds.T
+    nearest = np.where(holds, number, number.dtype.type(holds.size))
+    if not (fixed_row and fixed_column):
+        present, n = holds[:, :-1], holds.shape[1] - 1
+        place = np.arange(n)
+        before = np.maximum.accumulate(np.where(present, place, -n), axis=1)
+        after = np.minimum.accumulate(np.where(present, place, 2 * n)[:, ::-1], axis=1)[:, ::-1]
+        closest = np.where(place - before <= after - place, before, after)
+        some = present.any(axis=1)
+        nearest[some, :-1] = np.take_along_axis(number[some, :-1], closest[some], axis=1)
+    return (nearest if fixed_row else nearest.T).ravel()
