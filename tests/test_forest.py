@@ -4,6 +4,7 @@ import copy
 import os
 import pickle
 import time
+from dataclasses import replace
 from functools import cache
 
 import joblib
@@ -20,6 +21,7 @@ from sklearn.ensemble import (
 from strategies import fitted_models, hard_rows, tied_data
 from tolerance import assert_close
 
+from fasthdmr import _core
 from fasthdmr.loaders import load_forest
 
 SIZES = (1, 7, 1023, 1024, 1025, 5000)  # around the blocks of rows that C++ works on
@@ -53,6 +55,33 @@ def test_groups_are_the_exact_sets_of_split_variables(name):
     found = [(g.output, g.subspace, g.trees.tolist()) for g in forest.groups]
     assert found == groups(model_named(name))
     assert forest.groups is forest.groups
+
+
+@every_kind
+def test_features_of_shared_variables(name):
+    forest = load_forest(model_named(name))
+    variables = np.array([1, 0, 1, 2, 2, 1])
+    core = forest.core.of_variables(variables, first=2)
+    assert core.n_features == 6
+    wide = np.column_stack([np.full((900, 2), np.nan), X[:900]])
+    merged = replace(forest, core=core)
+    expected = {}
+    for group, column in zip(forest.groups, forest.group_features(X[:900]).T, strict=True):
+        u = tuple(sorted({int(variables[j]) for j in group.subspace}))
+        expected[group.output, len(u), u] = expected.get((group.output, len(u), u), 0.0) + column
+    assert [(g.output, len(g.subspace), g.subspace) for g in merged.groups] == sorted(expected)
+    columns = _core.TreeFeatures(core, 2).evaluate(wide, 2)
+    for column, key in zip(columns.T, sorted(expected), strict=True):
+        assert_close(column, expected[key])
+    assert np.array_equal(
+        _core.Prediction(core, 1).evaluate(wide, 1)[:, 0], forest.predict(X[:900]).reshape(900, -1)[:, 0]
+    )
+    copied = pickle.loads(pickle.dumps(core))
+    assert copied.groups()[0][:2] == core.groups()[0][:2]
+    assert np.array_equal(_core.TreeFeatures(copied, 1).evaluate(wide, 1), columns)
+    for refused in (lambda: _core.Marginals([core], wide, weight=None, n_threads=1), lambda: merged.predict(X)):
+        with pytest.raises(ValueError, match="columns"):
+            refused()
 
 
 @every_kind

@@ -89,8 +89,8 @@ def points_of(forest, column):
     """Some thresholds on a column, and their neighbours, without values that the model treats as missing."""
     _, _, _, _, left, _, feature, threshold, *_ = forest.core.__getstate__()
     points = threshold[(left != -1) & (feature == column)][:10]
-    _, _, replaced, variables, cuts = forest.core.comparison
-    points = np.concatenate([points, *(of for v, of in zip(variables, cuts, strict=True) if v == column)])
+    _, _, replaced, features, cuts, _, _ = forest.core.comparison
+    points = np.concatenate([points, *(of for v, of in zip(features, cuts, strict=True) if v == column)])
     points = np.append(float64_neighbours(points), 0.3)
     low, high, by = replaced[column] if len(replaced) else (1.0, 0.0, 0.0)
     return points[np.isfinite(points) & ~(np.isnan(by) & (low <= points) & (points <= high))]

@@ -13,7 +13,7 @@ namespace fasthdmr {
 
 namespace {
 
-constexpr int kStateVersion = 4;
+constexpr int kStateVersion = 5;
 
 std::shared_ptr<Forest> make_forest(index n_features, index n_outputs, const Integers& tree_offsets,
                                     const Integers& left, const Integers& right, const Integers& feature,
@@ -62,7 +62,7 @@ py::tuple get_state(const Forest& f) {
             left.mutable_at(k) = leaf ? -1 : node.left;
             right.mutable_at(k) = leaf ? -1 : node.left + 1;
             const bool by_set = !leaf && node.feature >= f.n_features();
-            feature.mutable_at(k) = leaf ? 0 : f.variable(node);
+            feature.mutable_at(k) = leaf ? 0 : f.comparison()->feature(node.feature);
             set.mutable_at(k) = by_set ? node.feature - f.n_features() : -1;
             threshold.mutable_at(k) = leaf || by_set ? 0.0 : f.comparison()->threshold(node.feature, node.threshold);
             missing_left.mutable_at(k) = f.missing_left(t)[m];
@@ -173,7 +173,7 @@ py::list node_groups(const Forest& forest) {
 }
 
 py::array_t<double> evaluate(const Evaluator& evaluator, const py::array& x, int n_threads) {
-    const Table table = as_table(x, evaluator.forest().n_features());
+    const Table table = as_table(x, evaluator.forest().input_columns());
     auto out = column_major(table.rows, evaluator.columns());
     double* data = out.mutable_data();
     const Released released;
@@ -220,6 +220,12 @@ void bind_forest(py::module_& m) {
                 return std::make_shared<Forest>(f.scaled(vector(factors, f.n_trees() * f.n_outputs(), "factors")));
             },
             py::arg("factors").noconvert())
+        .def(
+            "of_variables",
+            [](const Forest& f, std::vector<std::int32_t> variables, index first) {
+                return std::make_shared<Forest>(f.of_variables(std::move(variables), first));
+            },
+            py::arg("variables"), py::kw_only(), py::arg("first"))
         .def_property_readonly("comparison", [](const Forest& f) { return comparison_state(*f.comparison()); })
         .def_property_readonly("reach", [](const Forest& f) { return to_array(f.reach()); })
         .def("groups", &groups)

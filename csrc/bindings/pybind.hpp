@@ -108,8 +108,8 @@ inline py::list to_list(const std::vector<Subspace>& subspaces) {
     return result;
 }
 
-// A comparison as plain objects: the number of features, the thresholds of each variable (empty for float32), the
-// replacements, and the variables and cuts of the sets.
+// A comparison as plain objects: the number of features, the thresholds of each feature (empty for float32), the
+// replacements, the features and cuts of the sets, the variables of the features, and the column of the first one.
 inline std::vector<Replacement> as_replacements(const Doubles& rows) {
     if (rows.ndim() != 2 || rows.shape(1) != 3) throw Error("replacements must be of shape (n, 3)");
     std::vector<Replacement> result;
@@ -126,13 +126,15 @@ inline py::tuple comparison_state(const Comparison& comparison) {
     }
     py::list thresholds;
     for (const auto& sorted : comparison.thresholds()) thresholds.append(to_array(sorted));
-    std::vector<index> variables;
+    std::vector<index> features;
+    const std::vector<index> variables(comparison.variables().begin(), comparison.variables().end());
     py::list cuts;
     for (const ValueSet& set : comparison.sets()) {
-        variables.push_back(set.variable);
+        features.push_back(set.feature);
         cuts.append(to_array(set.cuts));
     }
-    return py::make_tuple(comparison.n_features(), thresholds, replaced, to_array(variables), cuts);
+    return py::make_tuple(comparison.n_features(), thresholds, replaced, to_array(features), cuts, to_array(variables),
+                          comparison.first());
 }
 
 inline std::vector<std::vector<double>> as_vectors(const py::list& arrays) {
@@ -145,16 +147,18 @@ inline std::vector<std::vector<double>> as_vectors(const py::list& arrays) {
 }
 
 inline std::shared_ptr<const Comparison> to_comparison(const py::tuple& state) {
-    if (state.size() != 5) throw Error("a damaged state: a comparison has five parts");
+    if (state.size() != 7) throw Error("a damaged state: a comparison has seven parts");
     auto thresholds = as_vectors(state[1].cast<py::list>());
     auto replaced = as_replacements(state[2].cast<Doubles>());
-    if (thresholds.empty()) return std::make_shared<const Comparison>(state[0].cast<index>(), std::move(replaced));
-    const auto variables = state[3].cast<std::vector<index>>();
+    const auto features = state[3].cast<std::vector<index>>();
     auto cuts = as_vectors(state[4].cast<py::list>());
-    if (variables.size() != cuts.size()) throw Error("a damaged state: every set needs a variable");
+    if (features.size() != cuts.size()) throw Error("a damaged state: every set needs a feature");
     std::vector<ValueSet> sets;
-    for (std::size_t s = 0; s < cuts.size(); ++s) sets.push_back({variables[s], std::move(cuts[s])});
-    return std::make_shared<const Comparison>(std::move(thresholds), std::move(replaced), std::move(sets));
+    for (std::size_t s = 0; s < cuts.size(); ++s) sets.push_back({features[s], std::move(cuts[s])});
+    const Comparison own = thresholds.empty() ? Comparison(state[0].cast<index>(), std::move(replaced))
+                                              : Comparison(std::move(thresholds), std::move(replaced), std::move(sets));
+    return std::make_shared<const Comparison>(
+        own.of_variables(state[5].cast<std::vector<std::int32_t>>(), state[6].cast<index>()));
 }
 
 void bind_forest(py::module_& m);

@@ -42,6 +42,9 @@ struct Trees {
     // float32, otherwise in float64.
     std::vector<std::int64_t> set;
     std::shared_ptr<const Comparison> comparison;
+    // Feature j is column first + j of x, and a function of of_feature[j]; if that is empty, a variable of its own.
+    std::vector<std::int32_t> of_feature;
+    index first = 0;
 
     Trees() = default;
     Trees(index features, index outputs, index width_)
@@ -104,7 +107,10 @@ struct Trees {
                 comparison,
                 set.empty() ? nullptr : set.data()};
     }
-    Forest forest() const { return Forest(arrays()); }
+    Forest forest() const { return Forest(arrays()).of_variables(of_feature, first); }
+    std::int32_t variable(std::int64_t feature_) const {
+        return of_feature.empty() ? std::int32_t(feature_) : of_feature[feature_];
+    }
     index n_trees() const { return index(tree_output.size()); }
 
     bool goes_left(index m, double x) const {
@@ -120,7 +126,7 @@ struct Trees {
         if (width == 1 && tree_output[t] != output) return 0.0;
         index m = root;
         while (left[m] != -1) {
-            const double at = x(i, feature[m]);
+            const double at = x(i, first + feature[m]);
             m = root + ((std::isnan(at) ? missing_left[m] != 0 : goes_left(m, at)) ? left[m] : right[m]);
         }
         return value[m * width + (width > 1 ? output : 0)];
@@ -141,8 +147,8 @@ struct Trees {
     Subspace variables(index t) const {
         Subspace found;
         for (index m = tree_offsets[t]; m < tree_offsets[t + 1]; ++m)
-            if (left[m] != -1 && std::find(found.begin(), found.end(), feature[m]) == found.end())
-                found.push_back(std::int32_t(feature[m]));
+            if (left[m] != -1 && std::find(found.begin(), found.end(), variable(feature[m])) == found.end())
+                found.push_back(variable(feature[m]));
         std::sort(found.begin(), found.end());
         return found;
     }

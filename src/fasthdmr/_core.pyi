@@ -39,6 +39,7 @@ class Forest:
     @property
     def offset(self) -> _Floats: ...
     def scaled(self, factors: _Floats) -> Forest: ...
+    def of_variables(self, variables: Sequence[int], *, first: int) -> Forest: ...
     @property
     def reach(self) -> _Floats: ...
     def touched(self, order: int) -> list[tuple[int, ...]]: ...
@@ -48,10 +49,11 @@ class Forest:
 
 def rows_done() -> int: ...
 
-Comparison = tuple[int, list[_Floats], _Floats, _Integers, list[_Floats]]
+Comparison = tuple[int, list[_Floats], _Floats, _Integers, list[_Floats], _Integers, int]
 """How a forest compares values: the number of features; the float64 thresholds of each feature (empty: compared in
 float32); the replacements (low, high, by); the features of sets of values; the cuts of these sets, each of which is
-the union of the intervals (cut 0, cut 1], (cut 2, cut 3], ..."""
+the union of the intervals (cut 0, cut 1], (cut 2, cut 3], ...; the variables of the features (empty: each is one); the
+column of the first feature."""
 
 def float64_comparison(
     left: _Integers,

@@ -48,7 +48,7 @@ class BlockColumns {
 public:
     virtual ~BlockColumns() = default;
     virtual index count() const = 0;
-    virtual index n_features() const = 0;
+    virtual index input_columns() const = 0;
     virtual const Comparison& comparison() const = 0;  // blocks must be loaded with it
     // Writes column j to out[j]; columns whose out[j] is null are not computed.
     virtual void fill(const InputBlock& block, double* const* out) const = 0;

@@ -14,8 +14,7 @@ constexpr index kComponentsPerPoll = 16;  // a single one may take less time tha
 }  // namespace
 
 void evaluate(const BlockColumns& columns, const Table& x, const Components& components, double* out, int n_threads) {
-    if (x.columns != columns.n_features())
-        throw Error("x has another number of columns than the forests have features");
+    if (x.columns != columns.input_columns()) throw Error("x has another number of columns than the forests read");
     // Only the columns with a coefficient in some component are computed.
     std::vector<index> used(components.column.begin(), components.column.end());
     std::sort(used.begin(), used.end());

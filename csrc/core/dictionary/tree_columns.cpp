@@ -44,7 +44,7 @@ TreeColumns::TreeColumns(const std::vector<TreePart>& parts, int n_threads)
     : forests_(parts.begin(), parts.end()), column_of_(parts.size()) {
     std::vector<ForestColumns*> each;
     for (ForestColumns& columns : forests_) {
-        if (columns.forest().n_features() != n_features())
+        if (columns.forest().n_features() != forests_.front().forest().n_features())
             throw Error("the forests have different numbers of features");
         if (!same(columns.forest().comparison(), forests_.front().forest().comparison()))
             throw Error("the forests compare values in different ways");
@@ -85,8 +85,7 @@ void TreeColumns::fill(const InputBlock& block, double* const* out) const {
 }
 
 TreeDictionary::TreeDictionary(const TreeColumns& columns, const Table& x) : trees_(columns), x_(x) {
-    if (x.columns != columns.n_features())
-        throw Error("x has another number of columns than the forests have features");
+    if (x.columns != columns.input_columns()) throw Error("x has another number of columns than the forests read");
     subspaces_ = columns.subspaces();
     for (const auto& column : columns.columns()) column_subspace_.push_back(column.subspace);
 }

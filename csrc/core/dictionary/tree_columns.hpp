@@ -67,7 +67,7 @@ public:
     const std::vector<Column>& columns() const { return columns_; }
     std::vector<double> constants() const;
     index count() const override { return index(columns_.size()); }
-    index n_features() const override { return forests_.front().forest().n_features(); }
+    index input_columns() const override { return comparison().input_columns(); }
     const Comparison& comparison() const override { return *forests_.front().forest().comparison(); }
     void fill(const InputBlock& block, double* const* out) const override;
 

@@ -141,7 +141,7 @@ std::vector<NodeBox> node_boxes(const Forest& forest, const Thresholds& threshol
 std::vector<std::int32_t> subspaces_of_many_columns(const Forest& forest, index tree,
                                                     const std::vector<std::int32_t>& below) {
     std::vector<std::int32_t> found;
-    if (forest.columns() == forest.n_features()) return found;
+    if (forest.comparison()->has_a_variable_by_column()) return found;
     const Node* all = forest.tree(tree);
     std::vector<Subspace> columns(forest.tree_size(tree));  // on the path to each node
     for (index m = 0; m < forest.tree_size(tree); ++m) {

@@ -50,15 +50,15 @@ Comparison::Comparison(std::vector<std::vector<double>> thresholds, std::vector<
 }
 
 void Comparison::check() const {
-    if (!replaced_.empty() && replaced_.size() != thresholds_.size()) throw Error("every variable needs a replacement");
+    if (!replaced_.empty() && replaced_.size() != thresholds_.size()) throw Error("every feature needs a replacement");
     for (const std::vector<double>& sorted : thresholds_) {
-        if (sorted.size() > kMostCodes) throw Error("too many thresholds on a variable");
+        if (sorted.size() > kMostCodes) throw Error("too many thresholds on a feature");
         for (std::size_t k = 0; k < sorted.size(); ++k)
             if (std::isnan(sorted[k]) || (k > 0 && !(sorted[k - 1] < sorted[k])))
-                throw Error("the thresholds of a variable must be ascending numbers");
+                throw Error("the thresholds of a feature must be ascending numbers");
     }
     for (std::size_t s = 0; s < sets_.size(); ++s) {
-        if (sets_[s].variable < 0 || sets_[s].variable >= n_features_)
+        if (sets_[s].feature < 0 || sets_[s].feature >= n_features_)
             throw Error("a set of values must be of one of the variables");
         if (sets_[s].cuts.size() % 2 != 0 || !std::is_sorted(sets_[s].cuts.begin(), sets_[s].cuts.end()))
             throw Error("the cuts of a set must be ascending pairs");
@@ -69,12 +69,12 @@ void Comparison::check() const {
 void Comparison::mark_sets() {
     for (const ValueSet& set : sets_) {
         poll();
-        const std::vector<double>& sorted = thresholds_[set.variable];
+        const std::vector<double>& sorted = thresholds_[set.feature];
         std::vector<std::uint8_t> outside(sorted.size() + 2, 1);
         outside.back() = 2;
         for (std::size_t k = 0; k < set.cuts.size(); k += 2) {
-            const auto begin = index(code_of_threshold(set.variable, set.cuts[k]));
-            const auto end = index(code_of_threshold(set.variable, set.cuts[k + 1]));
+            const auto begin = index(code_of_threshold(set.feature, set.cuts[k]));
+            const auto end = index(code_of_threshold(set.feature, set.cuts[k + 1]));
             std::fill(outside.begin() + begin + 1, outside.begin() + end + 1, std::uint8_t(0));
         }
         outside_.push_back(std::move(outside));
@@ -122,17 +122,31 @@ Comparison Comparison::of_nodes(const NodeArrays& a, std::vector<Replacement> re
     std::sort(sets.begin(), sets.end());
     sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
     for (const ValueSet& set : sets) {
-        std::vector<double>& of = thresholds[set.variable];
+        std::vector<double>& of = thresholds[set.feature];
         of.insert(of.end(), set.cuts.begin(), set.cuts.end());
     }
     for (std::vector<double>& of : thresholds) sort_thresholds(of);
     return {std::move(thresholds), std::move(replaced), std::move(sets)};
 }
 
-Comparison Comparison::of_variables() const {
+Comparison Comparison::without_sets() const {
     Comparison result = *this;
     result.sets_.clear();
     result.outside_.clear();
+    return result;
+}
+
+Comparison Comparison::of_variables(std::vector<std::int32_t> variables, index first) const {
+    if (first < 0) throw Error("the first column must not be negative");
+    if (!variables.empty() && index(variables.size()) != n_features_) throw Error("every feature needs a variable");
+    bool are_features = true;
+    for (std::size_t j = 0; j < variables.size(); ++j) {
+        if (variables[j] < 0) throw Error("no such variable: " + std::to_string(variables[j]));
+        are_features &= variables[j] == std::int32_t(j);
+    }
+    Comparison result = *this;
+    result.first_ = first;
+    result.variables_ = are_features ? std::vector<std::int32_t>() : std::move(variables);
     return result;
 }
 
@@ -142,43 +156,43 @@ index Comparison::column(const ValueSet& set) const {
     return n_features_ + (at - sets_.begin());
 }
 
-float Comparison::code_of_threshold(index variable, double threshold) const {
+float Comparison::code_of_threshold(index feature, double threshold) const {
     if (is_float32()) return largest_float_not_above(threshold);
-    const std::vector<double>& sorted = thresholds_[variable];
+    const std::vector<double>& sorted = thresholds_[feature];
     const auto at = std::lower_bound(sorted.begin(), sorted.end(), threshold);
     if (at == sorted.end() || *at != threshold) throw Error("the comparison has no such threshold");
     return float(at - sorted.begin());
 }
 
-double Comparison::threshold(index variable, float code) const {
-    return is_float32() ? double(code) : thresholds_[variable][index(code)];
+double Comparison::threshold(index feature, float code) const {
+    return is_float32() ? double(code) : thresholds_[feature][index(code)];
 }
 
-double Comparison::replace(index variable, double x) const {
+double Comparison::replace(index feature, double x) const {
     if (replaced_.empty()) return x;
-    const auto [low, high, by] = replaced_[variable];
+    const auto [low, high, by] = replaced_[feature];
     return low <= x && x <= high ? by : x;
 }
 
-float Comparison::code(index variable, double x) const {
+float Comparison::code(index feature, double x) const {
     float result;
-    x = replace(variable, x);
+    x = replace(feature, x);
     if (is_float32()) return float(x);
-    load_coded(variable, &x, 1, &result);
+    load_coded(feature, &x, 1, &result);
     return result;
 }
 
-void Comparison::load(const Table& x, const Rows& rows, index variable, float* out) const {
+void Comparison::load(const Table& x, const Rows& rows, index feature, float* out) const {
     if (is_float32() && replaced_.empty() && !rows.list)
-        return kernels().load(x.data + rows.start * x.row_stride + variable * x.column_stride, x.is_float32,
+        return kernels().load(x.data + rows.start * x.row_stride + (first_ + feature) * x.column_stride, x.is_float32,
                               rows.stride * x.row_stride, rows.count, out);
     double values[kBlockRows];
     for (index begin = 0; begin < rows.count; begin += kBlockRows) {
         const index n = std::min(kBlockRows, rows.count - begin);
-        for (index r = 0; r < n; ++r) values[r] = replace(variable, x.at(rows[begin + r], variable));
+        for (index r = 0; r < n; ++r) values[r] = replace(feature, x.at(rows[begin + r], first_ + feature));
         if (is_float32())
             for (index r = 0; r < n; ++r) out[begin + r] = float(values[r]);
-        else load_coded(variable, values, n, out + begin);
+        else load_coded(feature, values, n, out + begin);
     }
 }
 
@@ -188,8 +202,8 @@ void Comparison::load_set(index column, const float* codes, index rows, float* o
 }
 
 // A binary search for all rows at once: each step is a loop over the rows, which has no branches and is vectorised.
-void Comparison::load_coded(index variable, const double* x, index rows, float* out) const {
-    const std::vector<double>& sorted = thresholds_[variable];
+void Comparison::load_coded(index feature, const double* x, index rows, float* out) const {
+    const std::vector<double>& sorted = thresholds_[feature];
     std::int32_t below[kBlockRows] = {};
     for (std::int32_t left = std::int32_t(sorted.size()); left > 0;) {
         const std::int32_t half = (left + 1) / 2;
@@ -207,7 +221,7 @@ bool Replacement::operator==(const Replacement& other) const {
 
 bool Comparison::operator==(const Comparison& other) const {
     return n_features_ == other.n_features_ && thresholds_ == other.thresholds_ && replaced_ == other.replaced_ &&
-           sets_ == other.sets_;
+           sets_ == other.sets_ && first_ == other.first_ && variables_ == other.variables_;
 }
 
 }  // namespace fasthdmr

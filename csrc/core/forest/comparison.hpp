@@ -24,15 +24,15 @@ struct Replacement {
     bool operator==(const Replacement& other) const;
 };
 
-// A set of values of a variable, such as the categories that go left at a split: the union of the intervals (cuts[0],
+// A set of values of a feature, such as the categories that go left at a split: the union of the intervals (cuts[0],
 // cuts[1]], (cuts[2], cuts[3]], ...
 struct ValueSet {
-    index variable;
+    index feature;
     std::vector<double> cuts;  // an even number of them, ascending
 
-    bool operator==(const ValueSet& other) const { return variable == other.variable && cuts == other.cuts; }
+    bool operator==(const ValueSet& other) const { return feature == other.feature && cuts == other.cuts; }
     bool operator<(const ValueSet& other) const {
-        return variable != other.variable ? variable < other.variable : cuts < other.cuts;
+        return feature != other.feature ? feature < other.feature : cuts < other.cuts;
     }
 };
 // The cuts of the union of `count` closed intervals, given as pairs of numbers.
@@ -46,17 +46,20 @@ double largest_double_not_above(float threshold);
 
 // A row goes left if x <= threshold, compared in float32 (scikit-learn's trees cast x) or in float64. Nodes compare
 // codes, which are float32 numbers. For a comparison in float32 the code of x is x, rounded to float32. For a
-// comparison in float64, the code of a threshold is its position among all thresholds of its variable, and the code of
+// comparison in float64, the code of a threshold is its position among all thresholds of its feature, and the code of
 // x is the number of thresholds below x; both are exact up to 2^24 thresholds. So the same code traverses trees in both
 // cases.
 //
-// A comparison has a column for each variable, and one for each value set: 0 for values in the set and 1 for others. A
+// A comparison has a column for each feature, and one for each value set: 0 for values in the set and 1 for others. A
 // split by a set is a comparison of this column with the threshold 0.
+//
+// Features are consecutive columns of the input, by default all of them. Each is a function of one variable, by default
+// a variable of its own; one-hot columns are several features of one variable.
 class Comparison {
 public:
     // A comparison in float32.
     Comparison(index n_features, std::vector<Replacement> replaced = {});
-    // A comparison in float64. The thresholds of each variable must include the cuts of its sets, and ascend strictly.
+    // A comparison in float64. The thresholds of each feature must include the cuts of its sets, and ascend strictly.
     // The sets must ascend strictly, too.
     Comparison(std::vector<std::vector<double>> thresholds, std::vector<Replacement> replaced,
                std::vector<ValueSet> sets = {});
@@ -64,44 +67,62 @@ public:
     static Comparison of_nodes(const NodeArrays& nodes, std::vector<Replacement> replaced,
                                const std::vector<std::vector<double>>& cuts = {});
     // This comparison without the columns of sets.
-    Comparison of_variables() const;
+    Comparison without_sets() const;
+    // This comparison with feature j in column first + j of the input, as a function of variables[j]. No variables: each
+    // feature is one.
+    Comparison of_variables(std::vector<std::int32_t> variables, index first) const;
 
     index n_features() const { return n_features_; }
     index columns() const { return n_features_ + index(sets_.size()); }
-    // The variable of a column: its own, or the one of its value set.
-    std::int32_t variable(index column) const {
-        return std::int32_t(column < n_features_ ? column : sets_[column - n_features_].variable);
+    // The number of columns of the input.
+    index input_columns() const { return first_ + n_features_; }
+    index first() const { return first_; }
+    // By feature; empty if each is a variable of its own.
+    const std::vector<std::int32_t>& variables() const { return variables_; }
+    // The feature of a column: its own, or the one of its value set.
+    std::int32_t feature(index column) const {
+        return std::int32_t(column < n_features_ ? column : sets_[column - n_features_].feature);
     }
+    // The variable of a column.
+    std::int32_t variable(index column) const {
+        return variables_.empty() ? feature(column) : variables_[feature(column)];
+    }
+    // Whether every column is another variable.
+    bool has_a_variable_by_column() const { return variables_.empty() && sets_.empty(); }
+    // Whether features are the columns of the input and variables of their own.
+    bool is_of_input() const { return variables_.empty() && first_ == 0; }
     const std::vector<ValueSet>& sets() const { return sets_; }
     const ValueSet& set(index column) const { return sets_[column - n_features_]; }
     // The column of a set, which must be one of sets().
     index column(const ValueSet& set) const;
     bool is_float32() const { return thresholds_.empty(); }
     const std::vector<std::vector<double>>& thresholds() const { return thresholds_; }
-    const std::vector<Replacement>& replaced() const { return replaced_; }  // by variable; empty if there are none
-    Replacement replacement(index variable) const { return replaced_.empty() ? Replacement{} : replaced_[variable]; }
+    const std::vector<Replacement>& replaced() const { return replaced_; }  // by feature; empty if there are none
+    Replacement replacement(index feature) const { return replaced_.empty() ? Replacement{} : replaced_[feature]; }
 
     // The code of a threshold, and the threshold with a given code.
-    float code_of_threshold(index variable, double threshold) const;
-    double threshold(index variable, float code) const;
-    // The code of a value, and the codes of a variable at some rows. The code of a missing value is NaN.
-    float code(index variable, double x) const;
-    void load(const Table& x, const Rows& rows, index variable, float* out) const;
-    // Computes the column of a set from the codes of its variable.
+    float code_of_threshold(index feature, double threshold) const;
+    double threshold(index feature, float code) const;
+    // The code of a value, and the codes of a feature at some rows. The code of a missing value is NaN.
+    float code(index feature, double x) const;
+    void load(const Table& x, const Rows& rows, index feature, float* out) const;
+    // Computes the column of a set from the codes of its feature.
     void load_set(index column, const float* codes, index rows, float* out) const;
-    // For each code of the variable of the set: 1 if values with this code are outside the set, else 0. A last entry,
+    // For each code of the feature of the set: 1 if values with this code are outside the set, else 0. A last entry,
     // 2, is for missing values.
     const std::vector<std::uint8_t>& outside(index column) const { return outside_[column - n_features_]; }
 
     bool operator==(const Comparison& other) const;
 
 private:
-    double replace(index variable, double x) const;
-    void load_coded(index variable, const double* x, index rows, float* out) const;
+    double replace(index feature, double x) const;
+    void load_coded(index feature, const double* x, index rows, float* out) const;
     void check() const;
     void mark_sets();
 
     index n_features_;
+    index first_ = 0;
+    std::vector<std::int32_t> variables_;
     std::vector<std::vector<double>> thresholds_;
     std::vector<Replacement> replaced_;
     std::vector<ValueSet> sets_;

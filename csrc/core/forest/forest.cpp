@@ -89,7 +89,7 @@ Node Forest::split(const TreeArrays& a, index t, index node, index left) const {
     if (feature < 0 || feature >= n_features_)
         throw Error(where(t, node) + "no such feature: " + std::to_string(feature));
     if (set >= 0) {
-        if (set >= columns() - n_features_ || comparison_->sets()[set].variable != feature)
+        if (set >= columns() - n_features_ || comparison_->sets()[set].feature != feature)
             throw Error(where(t, node) + "no such set of values: " + std::to_string(set));
         return {0.0f, std::int32_t(n_features_ + set), std::int32_t(left)};
     }
@@ -156,6 +156,12 @@ Forest Forest::compared_by(std::shared_ptr<const Comparison> comparison) const {
     return result;
 }
 
+Forest Forest::of_variables(std::vector<std::int32_t> variables, index first) const {
+    Forest result = *this;
+    result.comparison_ = std::make_shared<const Comparison>(comparison_->of_variables(std::move(variables), first));
+    return result;
+}
+
 double threshold_of(const Forest& forest, const Node& node) {
     const Comparison& own = *forest.comparison();
     return own.is_float32() ? largest_double_not_above(node.threshold) : own.threshold(node.feature, node.threshold);
@@ -174,7 +180,7 @@ std::vector<std::vector<double>> float64_thresholds(const Forest& forest) {
                 thresholds[node.feature].push_back(threshold_of(forest, node));
     }
     for (const ValueSet& set : forest.comparison()->sets())
-        thresholds[set.variable].insert(thresholds[set.variable].end(), set.cuts.begin(), set.cuts.end());
+        thresholds[set.feature].insert(thresholds[set.feature].end(), set.cuts.begin(), set.cuts.end());
     return thresholds;
 }
 
@@ -208,6 +214,8 @@ std::shared_ptr<const Comparison> one_comparison(const std::vector<std::shared_p
     std::vector<std::vector<std::vector<double>>> own;  // by forest
     for (const auto& forest : forests) {
         if (forest->n_features() != first->n_features()) throw Error("the forests have different numbers of features");
+        if (forest->comparison()->first() != first->first() || forest->comparison()->variables() != first->variables())
+            throw Error("the features of the forests belong to different variables");
         own.push_back(float64_thresholds(*forest));
     }
     std::vector<std::vector<double>> thresholds(first->n_features());
@@ -226,7 +234,8 @@ std::shared_ptr<const Comparison> one_comparison(const std::vector<std::shared_p
         sets.insert(sets.end(), forest->comparison()->sets().begin(), forest->comparison()->sets().end());
     std::sort(sets.begin(), sets.end());
     sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
-    return std::make_shared<const Comparison>(std::move(thresholds), std::move(replaced), std::move(sets));
+    const Comparison all(std::move(thresholds), std::move(replaced), std::move(sets));
+    return std::make_shared<const Comparison>(all.of_variables(first->variables(), first->first()));
 }
 
 }  // namespace fasthdmr

@@ -41,7 +41,11 @@ public:
     // The same trees with another comparison, which must contain all their thresholds and sets (`one_comparison`).
     Forest compared_by(std::shared_ptr<const Comparison> comparison) const;
 
+    // The same trees, with feature j in column first + j of the input, as a function of variables[j] (comparison.hpp).
+    Forest of_variables(std::vector<std::int32_t> variables, index first) const;
+
     index n_features() const { return n_features_; }
+    index input_columns() const { return comparison_->input_columns(); }
     // Node::feature is a column of the comparison, which is a function of one variable.
     index columns() const { return comparison_->columns(); }
     std::int32_t variable(const Node& node) const { return comparison_->variable(node.feature); }

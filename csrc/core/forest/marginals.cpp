@@ -15,6 +15,8 @@ std::vector<std::vector<float>> all_thresholds(const std::vector<std::shared_ptr
     std::vector<std::vector<float>> sorted(forests.front()->n_features());
     for (const auto& forest : forests) {
         if (forest->n_features() != index(sorted.size())) throw Error("the forests have different numbers of features");
+        if (!forest->comparison()->is_of_input())
+            throw Error("marginal distributions need features that are the columns of x");
         if (!same(forest->comparison(), forests.front()->comparison()))
             throw Error("the forests compare values in different ways");
         for (index t = 0; t < forest->n_trees(); ++t) {
@@ -26,7 +28,7 @@ std::vector<std::vector<float>> all_thresholds(const std::vector<std::shared_ptr
         }
         for (const ValueSet& set : forest->comparison()->sets())
             for (const double cut : set.cuts)
-                sorted[set.variable].push_back(forest->comparison()->code_of_threshold(set.variable, cut));
+                sorted[set.feature].push_back(forest->comparison()->code_of_threshold(set.feature, cut));
     }
     for (std::vector<float>& of : sorted) {
         sort_in_steps(of);

@@ -96,14 +96,14 @@ std::int32_t place_of(float code, const std::vector<std::uint8_t>& outside) {
 void RankedBlock::encode_set(index column, std::int16_t* codes) {
     const std::vector<std::uint8_t>& outside = block_->comparison().outside(column);
     if (outside.size() > std::size_t(1) << 16) return kernels().encode(ranks(column), rows_, codes);
-    const index variable = block_->comparison().variable(column);
-    if (places_of_ != variable) {
+    const index feature = block_->comparison().feature(column);
+    if (places_of_ != feature) {
         std::vector<std::int32_t> unordered(round_up_to_tile(rows_), 0);
-        const float* values = block_->values() + variable * kBlockRows;
+        const float* values = block_->values() + feature * kBlockRows;
         for (index r = 0; r < rows_; ++r) unordered[r] = place_of(values[r], outside);
         places_.resize(unordered.size());
         kernels().encode(unordered.data(), index(unordered.size()), places_.data());
-        places_of_ = variable;
+        places_of_ = feature;
     }
     for (std::size_t r = 0; r < places_.size(); ++r)
         codes[r] = std::int16_t(outside[std::uint16_t(places_[r] - kLowestCode)] + kLowestCode);
@@ -111,7 +111,7 @@ void RankedBlock::encode_set(index column, std::int16_t* codes) {
 
 void RankedBlock::rank_set(index column) const {
     const std::vector<std::uint8_t>& outside = block_->comparison().outside(column);
-    const float* values = block_->values() + block_->comparison().variable(column) * kBlockRows;
+    const float* values = block_->values() + block_->comparison().feature(column) * kBlockRows;
     std::int32_t* ranks = ranks_.data() + column * kBlockRows;
     for (index r = 0; r < rows_; ++r) ranks[r] = outside[place_of(values[r], outside)];
 }

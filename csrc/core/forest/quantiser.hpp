@@ -71,7 +71,7 @@ private:
     index rows_;
     mutable UnsetBuffer<std::int32_t> ranks_;
     UnsetBuffer<std::int16_t> codes_;
-    index places_of_ = -1;  // the variable of places_, or -1
+    index places_of_ = -1;  // the feature of places_, or -1
     std::vector<std::int16_t>
         places_;  // positions of its values in `outside`, as codes in the row order of the kernels
 };

@@ -9,7 +9,7 @@ namespace fasthdmr {
 void InputBlock::load(const Table& x, const Rows& rows) {
     rows_ = rows.count;
     has_missing_ = false;
-    for (index j = 0; j < x.columns; ++j) {
+    for (index j = 0; j < comparison_->n_features(); ++j) {
         float* column = values_.data() + j * kBlockRows;
         comparison_->load(x, rows, j, column);
         int missing = 0;
@@ -24,7 +24,7 @@ void InputBlock::need_sets(const std::vector<index>& columns) const {
         char& has = has_set_[j - comparison_->n_features()];
         if (has) continue;
         has = 1;
-        const float* codes = values_.data() + comparison_->variable(j) * kBlockRows;
+        const float* codes = values_.data() + comparison_->feature(j) * kBlockRows;
         comparison_->load_set(j, codes, rows_, values_.data() + j * kBlockRows);
     }
 }

@@ -251,6 +251,7 @@ private:
 
 void check(const Forest& forest, const Table& x, const std::vector<GridAxis>& axes,
            const std::vector<std::vector<index>>& grids) {
+    if (!forest.comparison()->is_of_input()) throw Error("partial dependence needs features that are the columns of x");
     if (x.columns != forest.n_features()) throw Error("x and the forest have different numbers of features");
     for (const GridAxis& axis : axes) {
         if (axis.variable < 0 || axis.variable >= forest.n_features())

@@ -158,10 +158,11 @@ void WeightedRows::load(const Comparison& comparison, const Table& x, const doub
     values.resize(comparison.columns() * count);
     weight.resize(count);
     for (index r = 0; r < count; ++r) weight[r] = weights ? weights[rows[r]] : 1.0;
-    parallel_for(x.columns, n_threads, [&](index j) { comparison.load(x, rows, j, values.data() + j * count); });
-    parallel_for(comparison.columns() - x.columns, n_threads, [&](index s) {
-        const index j = x.columns + s;
-        comparison.load_set(j, column(comparison.variable(j)), count, values.data() + j * count);
+    const index n_features = comparison.n_features();
+    parallel_for(n_features, n_threads, [&](index j) { comparison.load(x, rows, j, values.data() + j * count); });
+    parallel_for(comparison.columns() - n_features, n_threads, [&](index s) {
+        const index j = n_features + s;
+        comparison.load_set(j, column(comparison.feature(j)), count, values.data() + j * count);
     });
 }
 

@@ -53,7 +53,7 @@ std::vector<Box> as_table_boxes(const BoxList& list) {
 ProductComponents::ProductComponents(const ProductTrees& trees, index order,
                                      const std::optional<std::vector<Subspace>>& chosen, std::uint64_t table_bytes,
                                      int n_threads, const Limits& limits)
-    : marginals_(trees.marginals()), comparison_(marginals_->comparison()->of_variables()) {
+    : marginals_(trees.marginals()), comparison_(marginals_->comparison()->without_sets()) {
     const std::vector<LeafGroup>& groups = trees.groups();
     const double pairs = count_subspaces(groups, order);
     if (pairs > limits.subspaces) refuse(pairs, limits.subspaces, "subspaces of the paths to leaves");

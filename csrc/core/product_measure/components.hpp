@@ -26,7 +26,7 @@ public:
     const std::vector<Subspace>& subspaces() const { return subspaces_; }
     index tables() const;  // number of components that are tables
     index count() const override { return index(components_.size()); }
-    index n_features() const override { return marginals_->thresholds().variables(); }
+    index input_columns() const override { return marginals_->thresholds().variables(); }
     const Comparison& comparison() const override { return comparison_; }
     void fill(const InputBlock& block, double* const* out) const override;
 

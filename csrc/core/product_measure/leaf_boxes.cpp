@@ -112,7 +112,7 @@ ProductTrees::ProductTrees(const std::vector<std::shared_ptr<const Forest>>& for
                            const std::vector<const double*>& factors, std::shared_ptr<const Marginals> marginals)
     : marginals_(std::move(marginals)), whole_(marginals_->thresholds().variables(), -1) {
     for (const ValueSet& set : marginals_->comparison()->sets())
-        whole_[set.variable] = sets_.number({{0, marginals_->thresholds().count(std::int32_t(set.variable)) + 1}});
+        whole_[set.feature] = sets_.number({{0, marginals_->thresholds().count(std::int32_t(set.feature)) + 1}});
     std::map<Subspace, index> group_of;
     for (std::size_t i = 0; i < forests.size(); ++i) {
         const Forest& forest = *forests[i];

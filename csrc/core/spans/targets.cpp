@@ -10,8 +10,8 @@ TreeTargets::TreeTargets(std::vector<TreeOutput> outputs, const Table& x) : outp
     for (const TreeOutput& output : outputs_) {
         const auto& columns = output.columns->columns();
         if (output.coefficient.size() != columns.size()) throw Error("every column needs a coefficient");
-        if (x.columns != output.columns->n_features())
-            throw Error("x has another number of columns than the forests have features");
+        if (x.columns != output.columns->input_columns())
+            throw Error("x has another number of columns than the forests read");
         std::vector<index> begin(output.columns->subspaces().size() + 1, 0);
         for (const TreeColumns::Column& column : columns) ++begin[column.subspace + 1];
         for (std::size_t s = 1; s < begin.size(); ++s) begin[s] += begin[s - 1];

@@ -45,7 +45,7 @@ TEST(tree_columns_are_one_a_member_and_subspace) {
     const Members members(20);
     for (index output = 0; output < 2; ++output) {
         const TreeColumns trees = members.columns(output);
-        CHECK(trees.n_features() == 3);
+        CHECK(trees.input_columns() == 3);
         for (std::size_t s = 0; s < trees.subspaces().size(); ++s) {
             CHECK(!trees.subspaces()[s].empty());
             if (s > 0) CHECK(precedes(trees.subspaces()[s - 1], trees.subspaces()[s]));

@@ -31,7 +31,7 @@ struct Weighted {
     Forest forest() const {
         TreeArrays arrays = trees.arrays();
         arrays.weight = weight.data();
-        return Forest(arrays);
+        return Forest(arrays).of_variables(trees.of_feature, trees.first);
     }
 
     // The value of a node by its definition; m and its children are numbered in the arrays.
@@ -64,8 +64,8 @@ Columns slow_columns(const Weighted& model, const Matrix& x, index output) {
         const auto name_all = [&](auto& self, index m, const Subspace& u) -> void {
             column(u);
             if (trees.left[m] == -1) return;
-            self(self, root + trees.left[m], with(u, trees.feature[m]));
-            self(self, root + trees.right[m], with(u, trees.feature[m]));
+            self(self, root + trees.left[m], with(u, trees.variable(trees.feature[m])));
+            self(self, root + trees.right[m], with(u, trees.variable(trees.feature[m])));
         };
         name_all(name_all, root, {});
         for (index i = 0; i < x.rows; ++i) {
@@ -73,9 +73,9 @@ Columns slow_columns(const Weighted& model, const Matrix& x, index output) {
             double before = model.value(root, root, output);
             column(u)[i] += before;
             for (index m = root; trees.left[m] != -1;) {
-                const double at = x(i, trees.feature[m]);
+                const double at = x(i, trees.first + trees.feature[m]);
                 const bool left = std::isnan(at) ? trees.missing_left[m] != 0 : trees.goes_left(m, at);
-                u = with(u, trees.feature[m]);
+                u = with(u, trees.variable(trees.feature[m]));
                 m = root + (left ? trees.left[m] : trees.right[m]);
                 const double value = model.value(root, m, output);
                 column(u)[i] += value - before;
@@ -128,6 +128,19 @@ TEST(node_features_match_the_definition) {
         check_against_definition(Weighted(random, 3, 1, mixed_depths(60)), x);
         check_against_definition(Weighted(random, 3, 3, mixed_depths(30)), x);
     }
+}
+
+// One-hot columns: paths of many columns and few variables.
+TEST(node_features_of_shared_variables_match_the_definition) {
+    Random random(37);
+    for (const double missing : {0.0, 0.05})
+        for (const bool by_sets : {false, true}) {
+            Weighted model(random, 2, 1, mixed_depths(60), 6);
+            if (by_sets) model.trees.split_by_sets(random, awkward_values());
+            model.trees.of_feature = {2, 0, 2, 2, 1, 0};
+            model.trees.first = 3;
+            check_against_definition(model, awkward_rows(random, 600, 9, missing));
+        }
 }
 
 TEST(node_features_of_many_subspaces_match_the_definition) {

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "evaluated.hpp"
+#include "features/node_features.hpp"
 #include "harness.hpp"
 #include "trees.hpp"
 
@@ -67,6 +68,38 @@ TEST(features_match_a_slow_traversal) {
         Trees by_sets = random_trees(random, 4, 3, 1, 90);
         by_sets.split_by_sets(random, awkward_values());
         check_against_traversal(by_sets, x);
+    }
+}
+
+TEST(features_of_shared_variables_match_a_slow_traversal) {
+    Random random(17);
+    for (const double missing : {0.0, 0.05})
+        for (const bool by_sets : {false, true}) {
+            Trees trees = random_trees(random, 6, 3, 1, 90);
+            if (by_sets) trees.split_by_sets(random, awkward_values());
+            trees.of_feature = {2, 0, 2, 2, 1, 0};
+            trees.first = 3;
+            check_against_traversal(trees, awkward_rows(random, 600, 9, missing));
+        }
+}
+
+// The columns before the first feature are not read: they hold NaN here.
+TEST(features_in_later_columns_have_the_same_bits) {
+    Random random(18);
+    const Matrix x = awkward_rows(random, 600, 4, 0.05);
+    Matrix wide(600, 6);
+    std::fill(wide.values.begin(), wide.values.end(), kNan);
+    std::copy(x.values.begin(), x.values.end(), wide.column(2));
+    for (const bool by_sets : {false, true}) {
+        Trees trees = random_trees(random, 4, 3, 1, 90);
+        if (by_sets) trees.split_by_sets(random, awkward_values());
+        const Forest forest = trees.forest(), later = forest.of_variables({0, 1, 2, 3}, 2);
+        CHECK_SAME_BITS(fast_predict(later, wide.table(), 2), fast_predict(forest, x.table(), 2));
+        CHECK_SAME_BITS(fast_group_features(later, wide.table(), 2), fast_group_features(forest, x.table(), 2));
+        const auto by_node = [](const Forest& of, const Matrix& rows) {
+            return evaluated(NodeFeatures(borrow(of), 2), rows.table(), 2);
+        };
+        CHECK_SAME_BITS(by_node(later, wide), by_node(forest, x));
     }
 }
 

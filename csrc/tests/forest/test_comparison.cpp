@@ -81,7 +81,7 @@ TEST(sets_of_values) {
     const NodeArrays nodes{3, a.left, a.right, a.feature, a.threshold, set};
     const auto comparison = std::make_shared<const Comparison>(
         Comparison::of_nodes(nodes, std::vector<Replacement>(2), {cuts_of(intervals, 3)}));
-    CHECK(comparison->columns() == 3 && comparison->variable(2) == 1 && comparison->of_variables().columns() == 2);
+    CHECK(comparison->columns() == 3 && comparison->variable(2) == 1 && comparison->without_sets().columns() == 2);
     TreeArrays arrays = a;
     arrays.comparison = comparison;
     arrays.set = set;
@@ -121,6 +121,25 @@ TEST(one_comparison_for_forests_of_both_kinds) {
     CHECK(one_comparison({in_float32, near_zero}));
     CHECK(!one_comparison({in_float32, forest_of(trees, float64(trees, {{-1e-35, 1e-35, kNan}}))}));
     CHECK(!one_comparison({in_float32, forest_of(trees, float64(trees, {{-1.0, 1.0, 0.0}}))}));
+}
+
+TEST(features_of_variables) {
+    Trees trees(3, 1, 1);
+    trees.add({split(2, 0.1, 1, 2), leaf({1.0}), leaf({2.0})});
+    const auto shared = [](Forest forest) { return std::make_shared<const Forest>(std::move(forest)); };
+    const auto forest = forest_of(trees, float64(trees)), own = shared(forest->of_variables({0, 1, 2}, 0));
+    CHECK(same(own->comparison(), forest->comparison()) && own->comparison()->has_a_variable_by_column());
+    const auto mapped = shared(forest->of_variables({4, 0, 4}, 5)), float32 = forest_of(trees, nullptr);
+    CHECK(mapped->variable(mapped->tree(0)[0]) == 4 && mapped->input_columns() == 8 && mapped->n_features() == 3);
+    CHECK(!same(mapped->comparison(), forest->comparison()));
+    CHECK((group_trees(*mapped, 0)[0].subspace == Subspace{4} && touched_subspaces(*mapped, 2)[0] == Subspace{4}));
+    const auto both = one_comparison({mapped, shared(float32->of_variables({4, 0, 4}, 5))});
+    CHECK(both->variables() == mapped->comparison()->variables() && both->first() == 5);
+    CHECK_THROWS(Error, "belong to different variables", one_comparison({mapped, forest}));
+    CHECK_THROWS(Error, "belong to different variables", one_comparison({mapped, shared(mapped->of_variables({}, 5))}));
+    CHECK_THROWS(Error, "every feature needs a variable", forest->of_variables({0, 1}, 0));
+    CHECK_THROWS(Error, "no such variable: -1", forest->of_variables({0, -1, 1}, 0));
+    CHECK_THROWS(Error, "must not be negative", forest->of_variables({}, -1));
 }
 
 }  // namespace fasthdmr

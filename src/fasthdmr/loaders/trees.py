@@ -16,7 +16,7 @@ from fasthdmr.loaders.arrays import in_types
 
 # The attributes that `Trees` and `Forest` share: they describe the model, not its trees.
 _OF_MODEL = tuple(field.name for field in fields(Forest) if field.name != "core")
-_NO_SETS = np.empty(0, dtype=np.int64)
+_NONE = np.empty(0, dtype=np.int64)
 _NOTHING = (1.0, 0.0, 0.0)  # a row of `replaced` from 1 to 0: no value lies between
 
 
@@ -162,7 +162,7 @@ class Trees:
         Trees
             The value of an inner node is the weighted mean of its children. `impurity` is None.
         """
-        _, n_features, _, *arrays, (_, thresholds, replaced, _, cuts), category_set = forest.core.__getstate__()
+        _, n_features, _, *arrays, (_, thresholds, replaced, _, cuts, *_), category_set = forest.core.__getstate__()
         tree_offsets, left, right, feature, threshold, missing_left, value, tree_output, offset, weight = arrays
         return cls(
             n_features,
@@ -287,7 +287,7 @@ class Trees:
     def _comparison(self) -> tuple[_core.Comparison | None, NDArray[np.int64] | None]:
         """Return the comparison rule, and for each node the number of its category set in that rule."""
         if not self.float64:
-            return None if self.replaced is None else (self.n_features, [], self.replaced, _NO_SETS, []), None
+            return None if self.replaced is None else (self.n_features, [], self.replaced, _NONE, [], _NONE, 0), None
         replaced = np.tile(_NOTHING, (self.n_features, 1)) if self.replaced is None else self.replaced
         return _core.float64_comparison(
             self.left,
