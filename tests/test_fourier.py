@@ -44,7 +44,7 @@ def test_several_outputs():
 
 def test_components_without_a_series_are_refused():
     hdmr = HDMR().fit(X, y)
-    with pytest.raises(ValueError, match="Only a component of one variable"):
+    with pytest.raises(ValueError, match="Only a component of one numeric variable"):
         hdmr.component((0, 2)).fourier()
     with pytest.raises(ValueError, match="degree must be a positive integer, got 0"):
         hdmr.component(0).fourier(0)

@@ -1,6 +1,7 @@
 """Models and functions get the data frame of the user, never its numbers or codes."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from tolerance import assert_close
 
-from fasthdmr import HDMR
+from fasthdmr import HDMR, UnknownLevelsWarning
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -107,3 +108,76 @@ def test_models_of_arrays_get_arrays():
     assert_close(
         HDMR(model).fit(X).explain(X.iloc[[0]]).output, model.predict(X[:1].to_numpy(float, na_value=np.nan))[0]
     )
+
+
+@every_kind
+def test_components_take_levels_by_name(kind):
+    X = KINDS[kind]()
+    hdmr = HDMR().fit(X, Y)
+    city, pair = hdmr.component("city"), hdmr.component(("size", "city"))
+    values = hdmr.evaluate(X)
+    assert_close(city(X["city"]), values[:, hdmr.subspaces_.index((0,))])
+    assert_close(pair(X[["city", "size"]]), values[:, hdmr.subspaces_.index((0, 1))])
+    for form in (["Oslo", "Rome", None], np.array([["Oslo"], ["Rome"], [np.nan]], dtype=object)):
+        assert_close(city(form), [city([level])[0] for level in ("Oslo", "Rome", None)])
+        assert (city.standard_error(form) > 0).all()
+    assert_close(pair([[0.5, "Rome"]]), pair(X[["size", "city"]][:1].__class__({"city": ["Rome"], "size": [0.5]})))
+    with pytest.raises(ValueError, match="one numeric variable"):
+        city.fourier()
+
+
+def test_explanations_show_levels():
+    X = KINDS["text"]()
+    hdmr = HDMR(Recorder()).fit(X)
+    for i, shown in ((int(np.flatnonzero(X["city"] == "Rome")[0]), "Rome"), (int(X["city"].isna().argmax()), None)):
+        explanation = hdmr.explain(X.iloc[i])
+        assert explanation.values[explanation.subspaces.index((0, 1))] == (shown, X["size"][i])
+        assert f"  {shown or 'missing'}  " in str(explanation)
+
+
+def test_unknown_levels_warn_once():
+    X = KINDS["text"]().assign(street=RNG.choice(["a", "b"], N))
+    hdmr = HDMR(interactions=[]).fit(X, Y)
+    new = X.iloc[:3].assign(city=["Oslo", "Bern", "Bern"], street=["a", "a", "c"])
+    with pytest.warns(UnknownLevelsWarning, match=r"'Bern' in 'city' \(2 rows\), 'c' in 'street' \(1 rows\)") as record:
+        values = hdmr.evaluate(new)
+    assert len(record) == 1 and record[0].filename == __file__
+    with pytest.warns(UnknownLevelsWarning, match=r"such as 'Bern' in 'city' \(1 rows\)"):
+        hdmr.component("city")(["Bern"])
+    assert np.isfinite(values).all()
+
+
+def test_levels_without_weight_are_not_known():
+    X = KINDS["text"]()
+    weights = np.where(X["city"] == "Rome", 0.0, 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnknownLevelsWarning)
+        hdmr = HDMR().fit(X, Y, sample_weight=weights)
+    assert hdmr.decomposition_.levels == {0: ("Oslo", None)}
+
+
+def test_columns_that_are_not_categorical_are_refused_by_name():
+    X = KINDS["text"]()
+    with pytest.raises(ValueError, match=r"column 'city' holds text.*add the column to categorical_features"):
+        HDMR(categorical_features=["rooms"]).fit(X, Y)
+    with pytest.raises(ValueError, match="column 'day' holds dates"):
+        HDMR().fit(X.assign(day=pd.Timestamp("2020-01-01")), Y)
+    with pytest.raises(TypeError, match="levels of column 'day' must be text, numbers or booleans, got Timestamp"):
+        HDMR(categorical_features=["day"]).fit(X.assign(day=pd.Timestamp("2020-01-01")), Y)
+
+
+@pytest.mark.parametrize("which", [[1], ["zip"], [False, True, False], np.array([1])])
+def test_codes_in_columns_of_numbers(which):
+    codes = RNG.choice([3.0, 17.0, np.nan], N)
+    X = pd.DataFrame({"a": RNG.normal(size=N), "zip": codes, "b": RNG.normal(size=N)})
+    y = np.where(codes == 3, 5.0, X["a"])
+    hdmr = HDMR(categorical_features=which).fit(X if which == ["zip"] else X.to_numpy(), y)
+    assert set(hdmr.decomposition_.levels[1]) == {3.0, 17.0, None}
+    assert hdmr.component(1)([3.0, 17.0, np.nan]).shape == (3,)
+
+
+def test_intervals_are_levels():
+    X = pd.DataFrame({"size": pd.cut(COLUMNS["size"], 4), "city": COLUMNS["city"]})
+    hdmr = HDMR().fit(X, Y)
+    assert len(hdmr.decomposition_.levels[0]) == 4
+    assert hdmr.component("size")(X["size"].iloc[:3]).shape == (3,)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         PairsWarning,
         RankWarning,
         ResidualWarning,
+        UnknownLevelsWarning,
     )
     from fasthdmr.loaders import load_forest, register_loader
 
@@ -40,6 +41,7 @@ __all__ = [
     "ResidualWarning",
     "Sensitivity",
     "TreeHDMR",
+    "UnknownLevelsWarning",
     "analytic",
     "build_config",
     "chisquare",
@@ -69,6 +71,7 @@ _HOMES = {
     "ResidualWarning": "fasthdmr._support.warnings",
     "Sensitivity": "fasthdmr._results.sensitivity",
     "TreeHDMR": "fasthdmr._estimators.tree_hdmr",
+    "UnknownLevelsWarning": "fasthdmr._support.warnings",
     "decompose": "fasthdmr._estimators.decompose",
     "load_forest": "fasthdmr.loaders",
     "register_loader": "fasthdmr.loaders",

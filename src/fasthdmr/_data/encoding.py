@@ -13,10 +13,12 @@ from sklearn.utils import _safe_indexing
 from fasthdmr._support.numbers import check_rows_are_there, is_number_type
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import column_names
+from fasthdmr._support.warnings import UnknownLevelsWarning, warn
 from fasthdmr._support.weights import check_weights
 
 FROM_DTYPE = "from_dtype"
 _TEXT_KINDS = "USTOb"  # of NumPy: text, bytes, objects, booleans
+_ENCODE = "Encode them as text or numbers."
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class Encoding:
         """
         if not self.levels or not _is_table(X):
             return X
-        rows = X.copy(deep=False) if hasattr(X, "isetitem") else X if hasattr(X, "columns") else _as_array(X)
+        rows = X.copy(deep=False) if hasattr(X, "isetitem") else X if hasattr(X, "columns") else _writable(X)
         for j, levels in self.levels.items():
             if j < rows.shape[1]:
                 rows = _with_column(rows, j, codes_of(column_of(X, j), levels))
@@ -98,10 +100,59 @@ class Encoding:
             return rows.astype(np.float64)
         return rows
 
-    def unseen(self, rows: NDArray[Any]) -> dict[int, NDArray[np.int64]]:
-        """Return, for each categorical column of encoded rows with unknown levels, the indices of these rows."""
-        found = {j: np.flatnonzero(rows[:, j] >= len(levels)) for j, levels in self.levels.items()}
-        return {j: at for j, at in found.items() if len(at)}
+    def encode_arguments(self, values: Any, names: Sequence[str]) -> Any:
+        """Return values of some variables with codes in place of levels.
+
+        Parameters
+        ----------
+        values : array-like, data frame or Series of shape (N, m), or (N,) for one variable
+        names : sequence of str, length m
+            The names of the variables, of which `levels` gives the positions. Columns of frames are found by name.
+
+        Warns
+        -----
+        UnknownLevelsWarning
+        """
+        if len(names) == 1 and not hasattr(values, "columns") and np.ndim(values) == 1:
+            values = np.asarray(values, dtype=object)[:, None]
+        own, given = self, column_names(values)
+        if given is not None and set(names) <= set(given):
+            own, names = Encoding({given.index(names[k]): levels for k, levels in self.levels.items()}), given
+        rows = own.encode(values)
+        own.warn_of_unknown(values, rows, names)
+        return rows
+
+    def values(self, X: Any, row: NDArray[Any]) -> list[Any]:
+        """Return the values of all variables in the only row of X, levels for categorical columns.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (1, n)
+        row : ndarray of shape (n,)
+            The row with codes in place of levels.
+        """
+        return [level_of(column_of(X, j)[0]) if j in self.levels else float(x) for j, x in enumerate(row)]
+
+    def warn_of_unknown(self, X: Any, codes: NDArray[Any], names: Sequence[str]) -> None:
+        """Warn once if rows hold levels that are not known; `codes` are the encoded rows.
+
+        Warns
+        -----
+        UnknownLevelsWarning
+            With the columns, the number of rows, and a level of each.
+        """
+        found = {j: np.flatnonzero(column_of(codes, j) == len(levels)) for j, levels in self.levels.items()}
+        unknown = [
+            f"{level_of(column_of(X, j)[at[0]])!r} in {names[j]!r} ({len(at)} rows)"
+            for j, at in found.items()
+            if len(at)
+        ]
+        if unknown:
+            warn(
+                f"X has levels that were not seen in fit, such as {', '.join(unknown)}. Components of these variables "
+                "are 0 there, except for terms of trees, which follow the model.",
+                UnknownLevelsWarning,
+            )
 
 
 def categorical_columns(X: Any, categorical_features: Any) -> list[int]:
@@ -168,7 +219,7 @@ def column_of(X: Any, j: int) -> NDArray[Any]:
 
 
 def _as_array(X: Any) -> NDArray[Any]:
-    return np.array(X, dtype=None if isinstance(X, np.ndarray) and X.dtype.kind in "biuf" else object)
+    return X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
 
 
 def _is_table(X: Any) -> bool:
@@ -181,22 +232,34 @@ def _is_table(X: Any) -> bool:
         return False
 
 
+def _writable(X: Any) -> NDArray[Any]:
+    """Return a copy of X as an array of numbers or objects."""
+    rows = _as_array(X)
+    return np.array(rows, dtype=np.result_type(rows, np.float32) if rows.dtype.kind in "biuf" else object)
+
+
 def _named(X: Any, j: int) -> str:
     names = column_names(X)
     return f"column {j}" if names is None else f"column {names[j]!r}"
 
 
 def _levels(column: NDArray[Any], weights: Floats | None, name: str) -> tuple[Any, ...]:
+    number: dict[Any, int] = {}
+    rows = column if weights is None else column[weights > 0]
+    try:
+        numbers = [number.setdefault(value, len(number)) for value in rows.tolist()]
+    except TypeError:  # lists, dicts and other objects without a hash
+        raise TypeError(f"The levels of {name} must be text, numbers or booleans. {_ENCODE}") from None
+    sums = np.bincount(numbers, None if weights is None else weights[weights > 0], len(number))
     total: dict[Any, float] = {}
-    for value, weight in zip(column, np.ones(len(column)) if weights is None else weights, strict=True):
-        if weight > 0:
-            level = level_of(value)
-            if not isinstance(level, str | bytes | bool | int | float | None):
-                raise TypeError(
-                    f"The levels of {name} must be text, numbers or booleans, got {value!r} of type "
-                    f"{type(value).__name__}. Encode them as text or numbers."
-                )
-            total[level] = total.get(level, 0.0) + float(weight)
+    for value, weight in zip(number, sums.tolist(), strict=True):
+        level = level_of(value)
+        if not isinstance(level, str | bytes | bool | int | float | None) and type(level).__name__ != "Interval":
+            raise TypeError(
+                f"The levels of {name} must be text, numbers or booleans, got {value!r} of type "
+                f"{type(value).__name__}. {_ENCODE}"
+            )
+        total[level] = total.get(level, 0.0) + weight
     return tuple(sorted(total, key=lambda level: -total[level]))  # sorting is stable
 
 
@@ -224,7 +287,10 @@ def codes_of(column: NDArray[Any], levels: Sequence[Any]) -> NDArray[np.float64]
     array([1., 2.])
     """
     code = {level: float(k) for k, level in enumerate(levels)}
-    return np.array([code.get(level_of(value), float(len(levels))) for value in column], dtype=np.float64)
+    codes = np.array([code.get(value, -1.0) for value in column.tolist()], dtype=np.float64)
+    other = np.flatnonzero(codes < 0)  # missing values, and unknown levels
+    codes[other] = [code.get(level_of(value), float(len(levels))) for value in column[other]]
+    return codes
 
 
 def _with_column(rows: Any, column: int, values: NDArray[np.float64]) -> Any:

@@ -314,7 +314,8 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
         check_is_fitted(self)
         given = as_row(x, self._dtypes)
         row = self._rows(given, "x")
-        return explain(self.decomposition_, row, self._black_box(given, row), output, n_threads(self.n_jobs))
+        values, box = self._encoding.values(given, row[0]), self._black_box(given, row)
+        return explain(self.decomposition_, row, values, box, output, n_threads(self.n_jobs))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns of `transform`.

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from fasthdmr._data.encoding import Encoding
+from fasthdmr._data.encoding import FROM_DTYPE, Encoding
 from fasthdmr._solve.problem import Kept
 from fasthdmr._spans.kinds import BasisKind
 from fasthdmr._support.numbers import as_floats, check_numbers
@@ -25,6 +25,11 @@ MAX_DEGREE = 3
 _LABELS = (
     "The output of a model cannot be compared with class labels. Use fidelity(X) to compare with the model itself "
     "(TreeHDMR: combine='sum' to decompose the model without refitting)."
+)
+
+
+_TEXT = (
+    "Encode it as numbers first, or add the column to categorical_features, or pass categorical_features='from_dtype'."
 )
 
 
@@ -93,7 +98,8 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. "
                 f"It is needed for {needed_for}."
             )
-        check_numbers(X, "X")
+        has_list = not isinstance(getattr(self, "categorical_features", FROM_DTYPE), str)
+        check_numbers(X, "X", remedy=_TEXT if has_list else "")
         X = self._validated(X, reset=True)
         if y is None:
             return X, None
@@ -122,11 +128,13 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
     def _rows(self, X: Any, what: str = "X") -> NDArray[Any]:
         """Return rows as numbers, with codes in place of levels; `what` is their name in errors."""
         check_is_fitted(self)
-        X = self._in_numbers(X)
+        given, X = X, self._in_numbers(X)
         check_numbers(X, what)
         if not hasattr(self, "feature_names_in_"):  # scikit-learn checks these, but not names taken from the model
             check_names(X, self.feature_names_, may_be_unnamed=True)
-        return self._validated(X, reset=False)
+        rows = self._validated(X, reset=False)
+        self._encoding.warn_of_unknown(given, rows, self.feature_names_)
+        return rows
 
     def _validated(self, X: Any, *, reset: bool) -> NDArray[Any]:
         with np.errstate(invalid="ignore"):  # as for y

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from numpy.typing import ArrayLike
 
+from fasthdmr._data.encoding import Encoding
 from fasthdmr._results.fourier import FourierSeries, project
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
@@ -46,6 +48,9 @@ class Component:
         ``component(("s5", "bmi"))`` takes s5 first, though bmi is the first column of the two.
     unit : str
         What its values are, such as "log-odds"; "" in the units of the output.
+    levels : dict of int to tuple
+        The levels of its categorical variables, by column index. None stands for missing values. Arguments of the
+        component are levels, not codes. At other levels, which raise a warning, its part in spans is 0.
 
     Notes
     -----
@@ -71,6 +76,7 @@ class Component:
     _source: Source
     _uncertainty: Uncertainty | None = None
     unit: str = ""
+    levels: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
 
     def __call__(self, values: ArrayLike) -> Floats:
         """Evaluate f_u.
@@ -78,8 +84,8 @@ class Component:
         Parameters
         ----------
         values : array-like or data frame of shape (N, |u|), or (N,) for one variable
-            Values of the variables in the order of `arguments`. The columns of a data frame are matched by name. For
-            `fasthdmr.decompose`: the columns of the dictionary, (N, b).
+            Values of the variables in the order of `arguments`, levels for categorical ones. The columns of a data
+            frame are matched by name. For `fasthdmr.decompose`: the columns of the dictionary, (N, b).
 
         Returns
         -------
@@ -164,7 +170,7 @@ class Component:
         Raises
         ------
         ValueError
-            If the component has several variables, or `degree` is not a positive integer.
+            If the component has several variables or a categorical one, or `degree` is not a positive integer.
 
         Examples
         --------
@@ -175,15 +181,21 @@ class Component:
         >>> component.fourier(degree=2)([0.25, 0.75]).round(1)
         array([ 1., -1.])
         """
-        marginal = self._source.marginal(self.subspace[0]) if len(self.subspace) == 1 else None
+        is_numeric = len(self.subspace) == 1 and not self.levels
+        marginal = self._source.marginal(self.subspace[0]) if is_numeric else None
         if marginal is None:
-            raise ValueError(f"Only a component of one variable has a Fourier series, got {' '.join(self.names)}.")
+            raise ValueError(
+                f"Only a component of one numeric variable has a Fourier series, got {' '.join(self.names)}."
+            )
         return replace(project(self, *marginal, degree), name=self.names[0])
 
     def _columns(self, values: Any) -> Any:
         """Return the columns in the order of the subspace. The dictionary raises the error for wrong shapes."""
         if self._order is None:
             return values
+        if self.levels:
+            places = {k: self.levels[j] for j, k in zip(self.subspace, self._order, strict=True) if j in self.levels}
+            values = Encoding(places).encode_arguments(values, self.arguments)
         columns = take_columns(values, self.arguments, repr(self))
         if columns.ndim == 1 and len(self.subspace) == 1:
             return columns[:, None]

@@ -313,6 +313,7 @@ class Decomposition:
             self,
             self.sensitivity.uncertainty,
             self.unit,
+            {j: self.levels[j] for j in subspace if j in self.levels},
         )
 
     def _each_output(self, rows: Any, weights: Callable[[Solution], Any], n_threads: int) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -35,8 +36,8 @@ class Explanation:
         The subspaces of the components, sorted by the magnitude of their contributions.
     variables : list of tuple of str, length C
         The names of their variables.
-    values : list of tuple of float, length C
-        The values of these variables in the row.
+    values : list of tuple, length C
+        The values of these variables in the row. Of categorical variables, levels: None stands for missing values.
     contributions : ndarray of float64, shape (C,)
         The component functions at the row.
     intercept : float
@@ -66,7 +67,7 @@ class Explanation:
 
     subspaces: list[Subspace]
     variables: list[tuple[str, ...]]
-    values: list[tuple[float, ...]]
+    values: list[tuple[Any, ...]]
     contributions: Floats
     intercept: float
     residual: float
@@ -121,7 +122,7 @@ class Explanation:
     def __str__(self) -> str:
         terms: list[tuple[Any, str, str, float]] = [("", "f0", "", self.intercept)]
         for u, name, values, term in zip(self.subspaces, self.names, self.values, self.contributions, strict=True):
-            terms.append((u, name, " ".join(f"{value:.4g}" for value in values), float(term)))
+            terms.append((u, name, " ".join(map(_value_text, values)), float(term)))
         terms, rest = terms[: 1 + _MAX_PRINTED], terms[1 + _MAX_PRINTED :]
         if rest:
             terms.append(("", f"{len(rest)} weaker", "", sum(term for *_, term in rest)))
@@ -132,10 +133,37 @@ class Explanation:
         return format_rows(columns, rows, [("", with_unit("Output", self.unit), "", self.output, None)])
 
 
+def _value_text(value: Any) -> str:
+    if value is None:
+        return "missing"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
 def explain(
-    decomposition: Decomposition, row: NDArray[Any], black_box: Floats, output: int | str | None, n_threads: int
+    decomposition: Decomposition,
+    row: NDArray[Any],
+    values: Sequence[Any],
+    black_box: Floats,
+    output: int | str | None,
+    n_threads: int,
 ) -> Explanation:
-    """Return the explanation of one output at one row, (1, n), where the black box has given values, (1,) or (1, K)."""
+    """Return the explanation of one output at one row.
+
+    Parameters
+    ----------
+    decomposition : Decomposition
+    row : ndarray of shape (1, m)
+    values : sequence of length n
+        The values of the variables: numbers, and levels of categorical variables.
+    black_box : ndarray of shape (1,) or (1, K)
+        The values of the black box.
+    output : int, str or None
+    n_threads : int
+
+    Returns
+    -------
+    Explanation
+    """
     names = decomposition.output_names
     k = output_index(output, len(decomposition.solutions), names)
     f_0 = float(np.atleast_1d(decomposition.intercept)[k])
@@ -146,7 +174,7 @@ def explain(
     return Explanation(
         subspaces,
         [tuple(decomposition.feature_names[i] for i in u) for u in subspaces],
-        [tuple(float(row[0, i]) for i in u) for u in subspaces],
+        [tuple(values[i] for i in u) for u in subspaces],
         terms[strongest],
         intercept=f_0,
         residual=value - (f_0 + float(terms.sum())),

@@ -43,6 +43,10 @@ class RankWarning(FastHDMRWarning, LinAlgWarning):
     """Columns are collinear or nearly so, and components are not unique or not exact."""
 
 
+class UnknownLevelsWarning(FastHDMRWarning):
+    """Rows hold levels of categorical variables that were not seen in fit. Components of spans are 0 there."""
+
+
 def warn(message: str | Warning, category: type[Warning]) -> None:
     """Raise a warning at the first line outside the package: the one that the user can change.
 
