@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pytest
 import sklearn.datasets
@@ -38,6 +40,56 @@ def test_equal_seeds_give_equal_draws(make):
     np.testing.assert_array_equal(first[0], second[0])
     np.testing.assert_array_equal(first[1], second[1])
     assert not np.array_equal(first[0], other[0])
+
+
+def rent(row):
+    """Return the rent of an apartment from the values that the docstring names."""
+    price = {"Oslo": 24, "Bergen": 19, "Stavanger": 17, "Drammen": 16, "Bodø": 15, "Hamar": 13, "Røros": 11}
+    price |= dict.fromkeys(["Trondheim", "Tromsø"], 18) | dict.fromkeys(["Fredrikstad", "Kristiansand", "Ålesund"], 14)
+    heating = {"heat pump": 90, "district": 60, "electric": 0, "wood": -80}.get(row.heating, -30)
+    furniture = 300 if row.city in ("Trondheim", "Tromsø") else 150
+    floor = 3 if np.isnan(row.floor) else row.floor
+    return (
+        200
+        + price[row.city] * row.area
+        + heating
+        + 2 * (row.built - 1980)
+        + 12 * (floor - 3)
+        + furniture * row.furnished
+    )
+
+
+def test_the_rent_is_a_function_of_the_apartment():
+    X, y = datasets.make_apartments(3000, random_state=0)
+    assert_close(y, [rent(row) for row in X.itertuples()])
+
+
+def test_apartments_are_data_as_people_have_it():
+    X, _ = datasets.make_apartments(20_000, random_state=0)
+    kinds = [dtype.name for dtype in X.dtypes]
+    assert kinds[:3] == ["float64", "int64", "float64"] and kinds[6] == "bool"
+    assert all(isinstance(name, str) for name in X["city"])
+    assert_close(X.isna().mean()[["floor", "heating"]], [0.1, 0.08], 0.05, reason="shares of 2e4 draws")
+    assert X.isna().sum().drop(["floor", "heating"]).max() == 0
+    shares = X["city"].value_counts(normalize=True)
+    assert len(shares) == 12 and 0.28 < shares["Oslo"] < 0.32 and 0 < shares["Røros"] < 0.005
+    assert (X.groupby("city")["region"].nunique() == 1).all() and X["region"].nunique() == 5
+    built = X.groupby("heating")["built"].mean()
+    assert built["heat pump"] > built["electric"] + 15 > built["wood"] + 25
+    assert X["area"][X["city"] == "Oslo"].mean() < X["area"][X["city"] == "Trondheim"].mean() - 10
+
+
+def test_apartments_need_pandas(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"pandas is needed here: pip install 'fasthdmr\[frame\]'"):
+        datasets.make_apartments(10)
+
+
+def test_equal_seeds_give_equal_apartments():
+    first, second, other = (datasets.make_apartments(20, random_state=seed) for seed in (3, 3, 4))
+    assert first[0].equals(second[0]) and np.array_equal(first[1], second[1])
+    assert not first[0].equals(other[0])
+    assert datasets.make_apartments(0)[0].shape == (0, 7)
 
 
 HEADER = "MedHouseVal,MedInc,HouseAge,AveRooms,AveBedrms,Population,AveOccup,Latitude,Longitude"

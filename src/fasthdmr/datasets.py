@@ -10,9 +10,10 @@ import numpy as np
 import sklearn.datasets
 from sklearn.utils import Bunch, check_random_state
 
+from fasthdmr._support.optional import require
 from fasthdmr._support.typing import Floats
 
-__all__ = ["fetch_california_housing", "make_bilinear_gaussian", "make_ishigami"]
+__all__ = ["fetch_california_housing", "make_apartments", "make_bilinear_gaussian", "make_ishigami"]
 
 RandomState = int | np.random.RandomState | None
 
@@ -27,6 +28,23 @@ _CALIFORNIA_FEATURES = [
     "Longitude",
 ]
 _CALIFORNIA_TARGET = "MedHouseVal"
+
+_CITIES = {  # region, share of the apartments, euros for a square metre
+    "Oslo": ("East", 0.30, 24.0),
+    "Bergen": ("West", 0.18, 19.0),
+    "Trondheim": ("Centre", 0.14, 18.0),
+    "Stavanger": ("West", 0.10, 17.0),
+    "Drammen": ("East", 0.07, 16.0),
+    "Fredrikstad": ("East", 0.06, 14.0),
+    "Kristiansand": ("South", 0.05, 14.0),
+    "Tromsø": ("North", 0.04, 18.0),
+    "Ålesund": ("West", 0.03, 14.0),
+    "Bodø": ("North", 0.02, 15.0),
+    "Hamar": ("East", 0.008, 13.0),
+    "Røros": ("Centre", 0.002, 11.0),
+}
+_HEATING = {"district": 60.0, "electric": 0.0, "heat pump": 90.0, "wood": -80.0, None: -30.0}  # euros
+_NEW_HEATING, _OLD_HEATING = [0.35, 0.17, 0.4, 0.0, 0.08], [0.3, 0.3, 0.07, 0.25, 0.08]  # shares
 
 
 def make_ishigami(
@@ -110,6 +128,77 @@ def make_bilinear_gaussian(
     X = check_random_state(random_state).standard_normal((n_samples, 2))
     X[:, 1] = rho * X[:, 0] + np.sqrt(1 - rho**2) * X[:, 1]
     return X, (1 + X[:, 0]) * (1 + X[:, 1])
+
+
+def make_apartments(n_samples: int = 1000, *, random_state: RandomState = None) -> tuple[Any, Floats]:
+    """Draw apartments, described by numbers, text and booleans with missing values, and their rents.
+
+    Parameters
+    ----------
+    n_samples : int, default=1000
+        The number of rows.
+    random_state : int, RandomState or None, default=None
+        Seed or generator of the random numbers.
+
+    Returns
+    -------
+    X : pandas.DataFrame of shape (n_samples, 7)
+        ``area`` in square metres, ``built`` (the year), ``floor`` (a tenth is missing), ``region`` and ``city`` (each
+        city lies in one region), ``heating`` (8 % are missing) and ``furnished``, a boolean.
+    y : ndarray of float64, shape (n_samples,)
+        The rent in euros a month, a function of X without noise.
+
+    Raises
+    ------
+    ImportError
+        If pandas is not installed (extra ``frame``).
+    ValueError
+        If `n_samples` is negative.
+
+    Notes
+    -----
+    The rent is 200 + p(city) area + h(heating) + 2 (built - 1980) + 12 (floor - 3) + s(city, furnished). A square metre
+    costs from 11 (Røros) to 24 euros (Oslo), so city and area interact. h is 90 for a heat pump, 60 for district
+    heating, 0 for electric heating, -30 if it is missing and -80 for wood. A missing floor counts as the third.
+    Furniture costs s = 150, but 300 in Trondheim and Tromsø. The region has no effect of its own.
+
+    Apartments in Oslo and Bergen are smaller, those with a heat pump are newer, those with wood older. Oslo has 30 % of
+    the apartments, Røros 0.2 %.
+
+    Examples
+    --------
+    >>> X, y = make_apartments(200, random_state=0)
+    >>> X.shape, y.shape
+    ((200, 7), (200,))
+    >>> list(X.columns)
+    ['area', 'built', 'floor', 'region', 'city', 'heating', 'furnished']
+    """
+    pandas = require("pandas", extra="frame")
+    random = check_random_state(random_state)
+    regions, shares, prices = zip(*_CITIES.values(), strict=True)
+    city = random.choice(len(_CITIES), size=n_samples, p=shares)
+    area = (random.gamma(9.0, 8.0, n_samples) * np.where(city < 2, 0.8, 1.0) + 15).round()
+    built = random.randint(1900, 2025, n_samples)
+    new, old = (random.choice(len(_HEATING), size=n_samples, p=p) for p in (_NEW_HEATING, _OLD_HEATING))
+    heating = np.where(built > 1985, new, old)
+    floor = 1.0 + random.poisson(2.0, n_samples)
+    floor[random.random_sample(n_samples) < 0.1] = np.nan
+    furnished = random.random_sample(n_samples) < 0.3
+    names = list(_CITIES)
+    X = pandas.DataFrame(
+        {
+            "area": area,
+            "built": built,
+            "floor": floor,
+            "region": [regions[k] for k in city],
+            "city": [names[k] for k in city],
+            "heating": [list(_HEATING)[k] for k in heating],
+            "furnished": furnished,
+        }
+    )
+    of_furniture = np.where(np.isin(city, [names.index("Trondheim"), names.index("Tromsø")]), 300.0, 150.0)
+    y = 200 + np.array(prices)[city] * area + np.array(list(_HEATING.values()))[heating] + 2.0 * (built - 1980)
+    return X, y + 12 * (np.nan_to_num(floor, nan=3.0) - 3) + of_furniture * furnished
 
 
 def fetch_california_housing() -> Any:
