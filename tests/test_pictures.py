@@ -9,6 +9,8 @@ from types import SimpleNamespace
 import matplotlib as mpl
 import numpy as np
 import pytest
+from categorical_components import component as categorical_component
+from categorical_components import length, sample_rows
 from matplotlib import image, pyplot
 
 from fasthdmr._results.explanation import Explanation
@@ -90,7 +92,31 @@ def waterfall(sign=1):
     return WaterfallDisplay(explanation).plot()
 
 
-PICTURES = [curves, maps, surface, bars, matrix, waterfall]
+def levels(sign=1):
+    many = sample_rows()
+    many[:, 1] = np.arange(400) ** 2 % 57
+    singles = [
+        categorical_component((0,), lambda city: sign * (10 - length(city))),
+        categorical_component((1,), length, rows=many, levels={1: tuple(f"{k}" * (k % 9) for k in range(57))}),
+    ]
+    return ComponentDisplay(singles, sort="effect").plot()
+
+
+def level_curves(sign=1):
+    rows = sample_rows()
+    rows[::9, 2] = np.nan
+    pair = categorical_component(
+        (0, 2), lambda city, area: sign * length(city) * np.nan_to_num(area.astype(float)), rows=rows
+    )
+    return ComponentDisplay([pair]).plot()
+
+
+def level_map(sign=1):
+    pair = categorical_component((0, 1), lambda city, heating: sign * (length(city) - 3 * length(heating)))
+    return ComponentDisplay([pair]).plot()
+
+
+PICTURES = [levels, level_curves, level_map, curves, maps, surface, bars, matrix, waterfall]
 
 
 def coarse(display):

@@ -10,7 +10,6 @@ from fasthdmr.plotting._drawn import Drawn, Variable
 
 _POINTS = 200
 _RUG = 200
-_BAND = 2  # standard errors to either side
 
 
 def draw_single(drawn: Drawn, axes: Any) -> None:
@@ -28,20 +27,20 @@ def draw_single(drawn: Drawn, axes: Any) -> None:
 
 
 def _curve(drawn: Drawn, variable: Variable, axes: Any) -> None:
-    x = variable.line(_POINTS)
+    x, colour = variable.line(_POINTS), shared.line_colour(axes)
     values, error = drawn.values(x[:, None]), drawn.standard_error(x[:, None])
     if error is not None:
-        low, high = values - _BAND * error, values + _BAND * error
-        axes.fill_between(x, low, high, color=shared.DARK, alpha=0.2, linewidth=0)
+        low, high = values - shared.BAND * error, values + shared.BAND * error
+        axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
     inside = variable.rows[(x[0] <= variable.rows) & (variable.rows <= x[-1])]
     rug = inside[:: -(-inside.size // _RUG) or 1]
-    axes.vlines(rug, 0, 0.03, transform=axes.get_xaxis_transform(), color="0.25", linewidth=0.5)
+    axes.vlines(rug, 0, 0.03, transform=axes.get_xaxis_transform(), color="0.4", linewidth=0.5)
     edges, middles = variable.cells(1)
     if variable.has_missing:
-        axes.axvspan(*edges[-2:], color="0.93", zorder=0)
+        axes.axvspan(*edges[-2:], **shared.STRIP)
         _mark(drawn, edges[-2:].mean(keepdims=True), middles[-1:], axes)
         shared.label_strip(axes, edges, "x")
-    axes.plot(x, values, color=shared.DARK, linewidth=1.8)
+    axes.plot(x, values, color=colour, linewidth=1.8)
     axes.set_xlim(edges[0], edges[-1])
     axes.locator_params(axis="x", nbins=6)
 
@@ -61,10 +60,6 @@ def _mark(drawn: Drawn, centres: Floats, values: Floats, axes: Any) -> None:
     axes.errorbar(
         centres,
         drawn.values(values[:, None]),
-        yerr=None if error is None else _BAND * error,
-        fmt="D",
-        markersize=4,
-        color="black",
-        markerfacecolor="white",
-        linewidth=1.2,
+        yerr=None if error is None else shared.BAND * error,
+        **shared.marks(),
     )

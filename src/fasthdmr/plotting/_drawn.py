@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,10 @@ from fasthdmr._support.cached import cached_property
 from fasthdmr._support.outputs import with_unit
 from fasthdmr._support.sample import Sample
 from fasthdmr._support.typing import Floats
-from fasthdmr.plotting._shared import function_label, level_name
+from fasthdmr.plotting._shared import function_label, level_name, short_names, shorten
 
-MAX_LEVELS = 10  # a variable with at most so many distinct values is drawn as bars
+MAX_LEVELS = 10  # a numeric variable with at most so many distinct values is drawn as bars
+TOP = 20  # of the levels of a categorical variable, so many are drawn by name
 _MISSING_WIDTH = 0.07  # width of the strip for missing values, as a fraction of the axis
 _MAX_SUPPORT_CELLS = 16
 
@@ -29,11 +30,14 @@ class Variable:
     bounds : ndarray of shape (2,)
         The range of a curve or map.
     levels : ndarray or None
-        The distinct values in the rows if they are few; they are drawn at 0, 1 and so on.
+        The distinct values in the rows if they are few, or the codes of a categorical variable; they are drawn at 0, 1
+        and so on.
     rows : ndarray of shape (S,)
         Values in a sample of the fitted rows; empty where there is none.
     weights : ndarray of shape (S,)
         Positive.
+    categories : tuple or None
+        The levels of a categorical variable by code, the most frequent first; None stands for missing values.
     """
 
     name: str
@@ -41,6 +45,27 @@ class Variable:
     levels: Floats | None
     rows: Floats
     weights: Floats
+    categories: tuple[Any, ...] | None = None
+
+    @property
+    def top(self) -> Variable:
+        """The variable with the most frequent of its categories only."""
+        return self if self.categories is None or self.levels is None else replace(self, levels=self.levels[:TOP])
+
+    @property
+    def label(self) -> str:
+        """The name for an axis, with the number of categories that are not drawn."""
+        hidden = 0 if self.categories is None or self.levels is None else len(self.categories) - len(self.levels)
+        return shorten(self.name) + (f" ({hidden} rarer not shown)" if hidden else "")
+
+    @cached_property
+    def category_names(self) -> list[str]:
+        """The names of the categories by code, short and distinct."""
+        return short_names([level_name(level) for level in self.categories or ()])
+
+    def name_of(self, value: float) -> str:
+        """Return a value as text, the level of a code."""
+        return level_name(value) if self.categories is None else self.category_names[int(value)]
 
     @property
     def has_missing(self) -> bool:
@@ -76,12 +101,13 @@ class Variable:
         centres = (edges[1:] + edges[:-1]) / 2
         if self.has_missing:
             centres = np.delete(centres, -2)
-        return centres, values, [level_name(value) for value in values]
+        return centres, values, [self.name_of(value) for value in values]
 
     def shares(self) -> Floats:
         """Return the weight of each distinct value, missing ones included, as a share of that of all rows."""
         _, values = self.cells(0)
-        shares: Floats = np.bincount(self.cell_of(self.rows, 0), self.weights, values.size) / self.weights.sum()
+        cell = self.cell_of(self.rows, 0)
+        shares: Floats = np.bincount(cell[cell >= 0], self.weights[cell >= 0], values.size) / self.weights.sum()
         return shares
 
     def cell_of(self, values: Floats, count: int) -> NDArray[np.intp]:
@@ -91,6 +117,8 @@ class Variable:
             inside = (low <= values) & (values <= high)
             share = (np.where(inside, values, low) - low) / (high - low)
             cell = np.where(inside, np.minimum((share * count).astype(np.intp), count - 1), -1)
+        elif self.categories is not None:
+            return np.where(values < len(self.levels), values, -1).astype(np.intp)
         else:
             count = len(self.levels)
             cell = np.minimum(np.searchsorted(self.levels, values), count - 1)
@@ -118,33 +146,46 @@ class Drawn:
     def variables(self) -> list[Variable]:
         """The variables, in the order in which the component takes them."""
         component = self.component
-        sample = getattr(getattr(component, "_source", None), "sample", None)
+        source = getattr(component, "_source", None)
+        sample, levels = getattr(source, "sample", None), getattr(source, "levels", {})
         if not isinstance(sample, Sample) or np.isinf(sample.n_effective):  # the measure is a known law, without rows
             sample = Sample(np.empty((0, max(component.subspace) + 1)), np.empty(0))
         present = sample.weights > 0
         variables = [
-            _variable(name, bounds, sample.rows[present, i], sample.weights[present])
+            _variable(name, bounds, sample.rows[present, i], sample.weights[present], levels.get(i))
             for i, name, bounds in zip(component.subspace, component.names, component.bounds, strict=True)
         ]
         order = getattr(component, "_order", range(len(variables)))
         return [variables[k] for k in np.argsort(order)]
 
     def values(self, points: Floats) -> Floats:
-        """Return the component at points, (N,)."""
-        return self._of_output(self.component(points))
+        """Return the component at points, (N,). Those of categorical variables are codes."""
+        return self._of_output(self.component(self._arguments(points)))
 
     def standard_error(self, points: Floats) -> Floats | None:
         """Return its standard error at points, (N,); None if it is not available."""
         try:
-            return self._of_output(self.component.standard_error(points))
+            return self._of_output(self.component.standard_error(self._arguments(points)))
         except ValueError:
             return None
+
+    def _arguments(self, points: Floats) -> Any:
+        """Return points with levels in place of codes."""
+        if all(variable.categories is None for variable in self.variables):
+            return points
+        arguments = points.astype(object)
+        for column, variable in enumerate(self.variables):
+            if variable.categories is not None:
+                arguments[:, column] = [variable.categories[int(code)] for code in points[:, column]]
+        return arguments
 
     def _of_output(self, values: Floats) -> Floats:
         return values[:, self.output] if values.ndim == 2 else values
 
 
-def _variable(name: str, bounds: Floats, rows: Floats, weights: Floats) -> Variable:
+def _variable(name: str, bounds: Floats, rows: Floats, weights: Floats, categories: tuple[Any, ...] | None) -> Variable:
+    if categories is not None:
+        return Variable(name, bounds, np.arange(len(categories), dtype=np.float64), rows, weights, categories)
     low, high = bounds
     if low == high:  # a constant variable: a range around its value
         bounds = np.array([low - 0.5, high + 0.5])

@@ -13,12 +13,14 @@ from fasthdmr.plotting._drawn import Drawn, Variable, support
 _MAP_POINTS = 100
 _SURFACE_POINTS = 40
 _LONGEST_NAME = 16
+_ROOM = 36  # letters along the axis
+_FEW = 10
 _GREY = (0.8, 0.8, 0.8, 1.0)
 
 
 def draw_map(drawn: Drawn, axes: Any) -> None:
     """Draw a component of two variables as a heat map."""
-    x, y = drawn.variables
+    x, y = (variable.top for variable in drawn.variables)
     (x_edges, x_middles), (y_edges, y_middles) = x.cells(_MAP_POINTS), y.cells(_MAP_POINTS)
     values, limit = _on_grid(drawn, x_middles, y_middles)
     mesh = axes.pcolormesh(
@@ -31,16 +33,33 @@ def draw_map(drawn: Drawn, axes: Any) -> None:
     axes.locator_params(nbins=6)
     for variable, edges, axis in ((x, x_edges, axes.xaxis), (y, y_edges, axes.yaxis)):
         if variable.levels is not None:
-            centres, _, names = variable.levels_drawn()
-            axis.set_ticks(centres, names)
+            _name_ticks(axis, variable)
         elif variable.has_missing:
             shared.label_strip(axes, edges, axis.axis_name)
-    first, second = map(shared.shorten, drawn.names)
-    axes.set_xlabel(first, **shared.PLAIN)
-    axes.set_ylabel(second, **shared.PLAIN)
+    axes.set_xlabel(x.label, **shared.PLAIN)
+    axes.set_ylabel(y.label, **shared.PLAIN)
     bar = axes.figure.colorbar(mesh, ax=axes, extend="both" if np.abs(values).max() > limit else "neither")
     bar.set_label(drawn.label, **shared.PLAIN)
     bar.outline.set_visible(False)
+
+
+def map_size(drawn: Drawn) -> tuple[float, float]:
+    """Return the width and height in inches of axes with room for the levels of categorical variables."""
+    x, y = (variable.top for variable in drawn.variables)
+    of_x, of_y = (variable.levels_drawn()[2] if variable.categories else [] for variable in (x, y))
+    width = 1.6 + 0.17 * len(of_x) + shared.text_width(of_y)
+    return max(4.2, width), max(3.2, 0.9 + 0.17 * len(of_y) + shared.text_width(of_x))
+
+
+def _name_ticks(axis: Any, variable: Variable) -> None:
+    """Name the values of a variable with levels, from bottom to top where they would overlap side by side."""
+    centres, _, names = variable.levels_drawn()
+    is_crowded = axis.axis_name == "x" and sum(map(len, names)) > _ROOM
+    size = {"fontsize": "small" if len(names) <= _FEW else "x-small"} if variable.categories else {}
+    axis.set_ticks(centres, names, rotation=90 if is_crowded else 0, **size, **shared.PLAIN)
+    if variable.categories:
+        axis.set_tick_params(length=0)
+        axis.set_inverted(axis.axis_name == "y")  # the most frequent level is on top
 
 
 def draw_surface(drawn: Drawn, axes: Any) -> None:

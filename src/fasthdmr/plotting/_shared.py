@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,8 @@ from fasthdmr._support.optional import require
 DARK, MIDDLE, LIGHT, PALE = "#1f4e79", "#7fa6c9", "#e69f00", "0.82"
 HATCHED: dict[str, Any] = {"hatch": "////", "edgecolor": "black", "linewidth": 0}
 DIVERGING = "RdBu_r"
+STRIP: dict[str, Any] = {"color": "0.5", "alpha": 0.15, "linewidth": 0, "zorder": 0}  # behind missing values
+BAND = 2  # standard errors to either side
 
 _LONGEST_NAME = 24
 _LONGEST_FUNCTION = 28
@@ -25,6 +29,13 @@ PLAIN: dict[str, Any] = {"parse_math": False}
 def pyplot() -> Any:
     """Return matplotlib.pyplot, imported at first use."""
     return require("matplotlib.pyplot", extra="plot")
+
+
+def marks() -> dict[str, Any]:
+    """Return the style of marks with error bars, in the colours of the user's style."""
+    style = pyplot().rcParams
+    colours = {"color": style["text.color"], "markerfacecolor": style["axes.facecolor"]}
+    return {"fmt": "D", "markersize": 4, "linewidth": 1.2, **colours}
 
 
 def shorten(name: str, longest: int = _LONGEST_NAME) -> str:
@@ -39,9 +50,58 @@ def shorten(name: str, longest: int = _LONGEST_NAME) -> str:
     return name if len(name) <= longest else f"{name[:half]}…{name[1 - half :]}"
 
 
-def level_name(value: float) -> str:
-    """Return a value of a variable as text."""
-    return "missing" if np.isnan(value) else f"{value:.4g}"
+def level_name(value: Any) -> str:
+    r"""Return a value of a variable as text: a number, or a level of a categorical variable.
+
+    Examples
+    --------
+    >>> level_name(None), level_name(0.123456), level_name(20304), level_name("New\nYork")
+    ('missing', '0.1235', '20304', 'New York')
+    """
+    if value is None or value != value:
+        return "missing"
+    return f"{value:.4g}" if isinstance(value, float) else " ".join(str(value).split()) or "(empty)"
+
+
+def short_names(names: Sequence[str], longest: int = _LONGEST_NAME) -> list[str]:
+    """Return names short enough for an axis, and distinct: where both ends are the same, the part that differs.
+
+    Examples
+    --------
+    >>> short_names(["a village on the northern bank of it", "a village on the southern bank of it", "town"], 20)
+    ['…the northern bank o', '…the southern bank o', 'town']
+    """
+    short = [shorten(name, longest) for name in names]
+    for same in {text for text, count in Counter(short).items() if count > 1}:
+        group = [k for k, text in enumerate(short) if text == same and len(names[k]) > longest]
+        members = [names[k] for k in group]
+        common = sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*members, strict=False)))
+        start = max(0, min(common - 4, max(map(len, members), default=0) + 1 - longest))
+        for k in group:
+            short[k] = f"…{names[k][start : start + longest - 1]}"
+    count = Counter(short)
+    return [f"{text} ({k})" if count[text] > 1 else text for k, text in enumerate(short)]
+
+
+def is_dark(axes: Any) -> bool:
+    """Return whether the background of axes is dark."""
+    return bool(sum(axes.get_facecolor()[:3]) < 1.5)
+
+
+def line_colour(axes: Any) -> str:
+    """Return the colour of a single curve."""
+    return MIDDLE if is_dark(axes) else DARK
+
+
+def share_text(share: float) -> str:
+    """Return the share of some rows in all, which are not none.
+
+    Examples
+    --------
+    >>> share_text(0.123), share_text(0.0004)
+    ('12%', '<1%')
+    """
+    return f"{share:.0%}" if share >= 0.01 else "<1%"
 
 
 def subspace_label(names: Sequence[str]) -> str:
@@ -65,8 +125,11 @@ def one_axes(ax: Any, width: float, height: float) -> Any:
     return ax if ax is not None else pyplot().subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def several_axes(ax: Any, projections: Sequence[str | None]) -> NDArray[np.object_]:
-    """Return one axes for each projection: those given, a grid inside the one given, or a grid in a new figure."""
+def several_axes(ax: Any, projections: Sequence[str | None], size: tuple[float, float]) -> NDArray[np.object_]:
+    """Return one axes for each projection: those given, a grid inside the one given, or a grid in a new figure.
+
+    A new figure has columns and rows of a size, the width and height in inches.
+    """
     count = len(projections)
     if ax is not None and (np.ndim(ax) > 0 or count == 1):
         axes = np.ravel(np.asarray(ax, dtype=object))
@@ -78,9 +141,7 @@ def several_axes(ax: Any, projections: Sequence[str | None]) -> NDArray[np.objec
     columns = min(count, 3)
     rows = -(-count // columns)
     if ax is None:
-        figure = pyplot().figure(
-            figsize=(4.2 * columns, (3.8 if "3d" in projections else 3.2) * rows), layout="constrained"
-        )
+        figure = pyplot().figure(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
         grid = figure.add_gridspec(rows, columns)
     else:
         figure = ax.figure

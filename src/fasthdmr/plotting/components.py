@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from fasthdmr._support.outputs import output_index
 from fasthdmr._support.validation import check_kind
 from fasthdmr.plotting import _shared as shared
+from fasthdmr.plotting._categories import bar_count, draw_level_bars, draw_level_curves, is_drawn_as_curves
 from fasthdmr.plotting._curves import draw_single
 from fasthdmr.plotting._drawn import Drawn
-from fasthdmr.plotting._maps import draw_map, draw_surface
+from fasthdmr.plotting._maps import draw_map, draw_surface, map_size
 
 
 class ComponentDisplay:
@@ -26,7 +27,10 @@ class ComponentDisplay:
     output : int, default=0
         Which of several outputs to show.
     kind : {"map", "surface"}, default="map"
-        How components of two variables are drawn: as heat maps, or as surfaces in three dimensions.
+        How components of two numeric variables are drawn: as heat maps, or as surfaces in three dimensions.
+    sort : {"frequency", "effect"}, default="frequency"
+        The order of the levels of a categorical variable: the most frequent first, or the largest value of the
+        component.
 
     Attributes
     ----------
@@ -37,7 +41,7 @@ class ComponentDisplay:
     ------
     ValueError
         If there are no components, one is of order 3 or more, or one is not a function of variables; if `kind` is
-        none of those allowed.
+        none of those allowed, or "surface" with a categorical variable; if `sort` is none of those allowed.
     ImportError
         If matplotlib is not installed (extra ``plot``).
 
@@ -56,6 +60,12 @@ class ComponentDisplay:
     Maps show the interaction of two variables, without their main effects; blue is negative and red positive. Surfaces
     leave missing values out.
 
+    A categorical variable has a bar for each level, with its share of the sample of rows; missing values are a level.
+    The 20 most frequent levels have bars of their own (with ``sort="effect"`` those with the 20 largest effects), the
+    others together one with the mean over their rows. A categorical and a numeric variable have a curve for each of the
+    6 most frequent levels, thin where the level has no rows. Two categorical variables have a map of the 20 most
+    frequent levels of each, hatched where no row has both.
+
     Examples
     --------
     >>> import fasthdmr
@@ -69,10 +79,13 @@ class ComponentDisplay:
     figure_: Any
     axes_: Any
 
-    def __init__(self, components: Sequence[Any], *, output: int = 0, kind: str = "map") -> None:
+    def __init__(
+        self, components: Sequence[Any], *, output: int = 0, kind: str = "map", sort: str = "frequency"
+    ) -> None:
         if not components:
             raise ValueError("subspaces must contain at least one subspace, got none.")
         check_kind(kind, ("map", "surface"))
+        check_kind(sort, ("frequency", "effect"), name="sort")
         for component in components:
             if len(component.subspace) > 2:
                 raise ValueError(
@@ -84,6 +97,11 @@ class ComponentDisplay:
         self.components = list(components)
         self.output = output
         self.kind = kind
+        self.sort = sort
+        self._drawn = [Drawn(component, output) for component in components]
+        if kind == "surface":
+            for drawn in self._drawn:
+                _check_is_numeric(drawn)
 
     @classmethod
     def from_estimator(
@@ -93,6 +111,7 @@ class ComponentDisplay:
         *,
         output: int | str | None = None,
         kind: str = "map",
+        sort: str = "frequency",
         ax: Any = None,
     ) -> ComponentDisplay:
         """Draw component functions of a fitted estimator, or of a closed form.
@@ -107,7 +126,9 @@ class ComponentDisplay:
         output : int or str, optional
             Index or name of the output; needed where there are several.
         kind : {"map", "surface"}, default="map"
-            How components of two variables are drawn.
+            How components of two numeric variables are drawn.
+        sort : {"frequency", "effect"}, default="frequency"
+            The order of the levels of a categorical variable.
         ax : matplotlib Axes or array of Axes, optional
             One for each subspace; a single one is divided among several. Default: a new figure.
 
@@ -118,7 +139,7 @@ class ComponentDisplay:
         Raises
         ------
         ValueError
-            If a subspace has no component, is of order 3 or more, or `output`, `kind` or `ax` does not fit.
+            If a subspace has no component, is of order 3 or more, or `output`, `kind`, `sort` or `ax` does not fit.
         """
         components = [estimator.component(u) for u in subspaces]
         if shared.is_closed_form(estimator):  # there may be too many indices to list
@@ -126,7 +147,7 @@ class ComponentDisplay:
         else:
             indices = estimator.sensitivity_
             number = output_index(output, indices.n_outputs, indices.output_names)
-        return cls(components, output=number, kind=kind).plot(ax=ax)
+        return cls(components, output=number, kind=kind, sort=sort).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> ComponentDisplay:
         """Draw the components.
@@ -146,21 +167,54 @@ class ComponentDisplay:
         ValueError
             If `ax` is an array of another length, or has no third dimension for a surface.
         """
-        pairs = [len(component.subspace) == 2 for component in self.components]
-        is_surface = self.kind == "surface"
-        self.axes_ = shared.several_axes(ax, ["3d" if pair and is_surface else None for pair in pairs])
+        projections = ["3d" if self.kind == "surface" and len(drawn.variables) == 2 else None for drawn in self._drawn]
+        self.axes_ = shared.several_axes(ax, projections, self._size(projections))
         self.figure_ = self.axes_[0].figure
-        for component, axes in zip(self.components, self.axes_, strict=True):
-            drawn = Drawn(component, self.output)
-            if len(component.subspace) == 1:
-                draw_single(drawn, axes)
-            else:
-                (draw_surface if is_surface else draw_map)(drawn, axes)
-        _share_scale(self.axes_[~np.array(pairs)])
+        for drawn, axes in zip(self._drawn, self.axes_, strict=True):
+            self._draw(drawn, axes)
+        _share_scale(self._drawn, self.axes_)
         return self
 
+    def _draw(self, drawn: Drawn, axes: Any) -> None:
+        if len(drawn.variables) == 1:
+            if drawn.variables[0].categories is None:
+                draw_single(drawn, axes)
+            else:
+                draw_level_bars(drawn, axes, self.sort)
+        elif self.kind == "surface":
+            draw_surface(drawn, axes)
+        elif is_drawn_as_curves(drawn):
+            draw_level_curves(drawn, axes)
+        else:
+            draw_map(drawn, axes)
 
-def _share_scale(axes: NDArray[np.object_]) -> None:
-    limits = np.array([one.get_ylim() for one in axes])
-    for one in axes:
-        one.set_ylim(limits[:, 0].min(), limits[:, 1].max())
+    def _size(self, projections: Sequence[str | None]) -> tuple[float, float]:
+        """Return the width and height of axes in inches that have room for the names of levels."""
+        width, height = 4.2, 3.8 if "3d" in projections else 3.2
+        for drawn in self._drawn:
+            if is_drawn_as_curves(drawn):
+                height = max(height, 3.8)
+            elif len(drawn.variables) == 2:
+                size = map_size(drawn)
+                width, height = max(width, size[0]), max(height, size[1])
+            elif drawn.variables[0].categories is not None:
+                height = max(height, 0.9 + 0.19 * bar_count(drawn.variables[0]))
+        return width, height
+
+
+def _check_is_numeric(drawn: Drawn) -> None:
+    names = [variable.name for variable in drawn.variables if variable.categories is not None]
+    if len(drawn.variables) == 2 and names:
+        raise ValueError(f"kind='surface' is for numeric variables, but {names[0]!r} is categorical. Use kind='map'.")
+
+
+def _share_scale(all_drawn: Sequence[Drawn], axes: NDArray[np.object_]) -> None:
+    """Give all components of one variable the same scale: vertical axes of curves, horizontal ones of levels."""
+    scales = [
+        (one.get_ylim, one.set_ylim) if drawn.variables[0].categories is None else (one.get_xlim, one.set_xlim)
+        for drawn, one in zip(all_drawn, axes, strict=True)
+        if len(drawn.variables) == 1
+    ]
+    limits = np.array([get() for get, _ in scales])
+    for _, put in scales:
+        put(limits[:, 0].min(), limits[:, 1].max())

@@ -149,15 +149,11 @@ class SensitivityDisplay:
             S[rows],
             at,
             xerr=None if indices.S_conf is None else self._of_output(indices.S_conf)[rows],
-            fmt="D",
-            color="black",
-            markerfacecolor="white",
-            markersize=4.5,
-            linewidth=1.2,
+            **shared.marks(),
             capsize=2.5,
             label=_label("S") + ("" if indices.S_conf is None else " and its 95 % interval"),
         )
-        ax.axvline(0, color="black", linewidth=0.8)
+        ax.axvline(0, color=shared.marks()["color"], linewidth=0.8)
         ax.set_yticks(at, labels, **shared.PLAIN)
         ax.invert_yaxis()
         hidden = S.size - rows.size
