@@ -20,7 +20,7 @@ def bilinear(rho):
 def test_the_papers_row_does_not_depend_on_the_correlation(rho):
     found = dgsm(bilinear(rho), subspaces=TRIPLE)
     assert_close(found.S, [0.4, 0.4, 0.2])
-    assert found.steps is None and found.names == ["x0", "x1", "x0 x1"]
+    assert found.steps is None and found.names == ["x0", "x1", "x0 & x1"]
 
 
 @pytest.mark.parametrize("rho", [-0.5, 0.0, 0.7])
@@ -58,7 +58,7 @@ def test_data_frames_and_names():
     frame = pd.DataFrame({"a": [0.0, 1.0, 3.0], "b": [1.0, 0.0, 2.0]})
     model = LinearRegression().fit(frame, 2 * frame["a"] - frame["b"])
     found = dgsm(model, frame, ["b", ("a", "b")])
-    assert found.names == ["b", "a b"]
+    assert found.names == ["b", "a & b"]
     assert_close(found.values, [1.0, 0.0], rtol=1e-8, reason="central differences round")
     assert found.table().columns == ("subspace", "names", "value", "S")
 

@@ -71,7 +71,7 @@ def test_terms_are_the_components_strongest_first(hdmr):
     assert_close(explanation.contributions, [terms[u] for u in explanation.subspaces])
     assert (np.diff(np.abs(explanation.contributions)) <= 0).all()
     pair = explanation.subspaces.index((0, 2))
-    assert explanation.variables[pair] == ("age", "rooms") and explanation.names[pair] == "age rooms"
+    assert explanation.variables[pair] == ("age", "rooms") and explanation.names[pair] == "age & rooms"
     assert explanation.values[pair] == (row.iloc[0, 0], row.iloc[0, 2])
     assert explanation.intercept == hdmr.intercept_
 

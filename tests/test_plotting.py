@@ -122,7 +122,7 @@ def test_component_of_zeros_is_drawn(monkeypatch):
 
 
 def test_order_three_is_refused():
-    with pytest.raises(ValueError, match="MedInc, House age, AveOccup cannot be drawn, only those of one or two"):
+    with pytest.raises(ValueError, match="MedInc & House age & AveOccup cannot be drawn, only those of one or two"):
         ComponentDisplay.from_estimator(fitted(), [(0,), (0, 1, 2)])
 
 
@@ -178,7 +178,7 @@ def test_bars_are_stacked_and_negative_ones_go_to_the_left():
     display = SensitivityDisplay.from_estimator(fitted())
     (axes,) = display.axes_
     labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert labels == ["MedInc, AveOccup", "House age", "MedInc", "MedInc, House age, AveOccup"]
+    assert labels == ["MedInc & AveOccup", "House age", "MedInc", "MedInc & House age & AveOccup"]
     assert_close(bars(axes, 0), [(0, 0.3), (0, 0.1), (0, 0.7), (0, 0.01)])
     assert_close(bars(axes, 1), [(0, 0), (0.1, 0.25), (0, -0.5), (0, -0.06)])
     assert axes.yaxis_inverted()

@@ -37,7 +37,7 @@ def test_definitions():
     assert_close(indices.Sb, [-0.125, 0.0, 0.125, -0.375, 0.0])
     assert_close(indices.ST, [0.375 + 0.25 - 0.125 + 0.0625, 0.25 + 0.25 + 0.0625, -0.125 + 0.0625])
     assert_close(indices.R, indices.ST / indices.ST.sum())
-    assert indices.names == ["age", "income", "age income", "age rooms", "age income rooms"]
+    assert indices.names == ["age", "income", "age & income", "age & rooms", "age & income & rooms"]
     assert indices.residual == 0.1875 and indices.variance == 4.0
 
 
@@ -99,7 +99,7 @@ def test_level_sets_of_subspaces():
     assert table.rows == (
         ((0,), "age", 1, 0.5, -0.125, 0.375),
         ((1,), "income", 1, 0.25, 0.0, 0.25),
-        ((0, 1), "age income", 2, 0.125, 0.125, 0.25),
+        ((0, 1), "age & income", 2, 0.125, 0.125, 0.25),
     )
     assert len(indices.level_set("P", 2.0)) == 0
 
@@ -116,7 +116,7 @@ def test_level_sets_of_variables():
 
 def test_level_sets_of_one_of_several_outputs():
     both = two_outputs()
-    assert both.level_set("P", 0.1, output="high").rows == (((0, 1, 2), "age income rooms", 3, 0.0, 0.5, 0.5),)
+    assert both.level_set("P", 0.1, output="high").rows == (((0, 1, 2), "age & income & rooms", 3, 0.0, 0.5, 0.5),)
     assert both.level_set("P", 0.1, output=0).rows == one_output().level_set("P", 0.1).rows
 
 
@@ -174,14 +174,14 @@ def test_frame_of_several_outputs():
 def test_frame_of_a_level_set():
     frame = one_output().level_set("X", 0.0).to_frame()
     assert list(frame.columns) == ["subspace", "names", "order", "Sa", "Sb", "S"]
-    assert frame["names"].tolist() == ["age income", "age income rooms"]
+    assert frame["names"].tolist() == ["age & income", "age & income & rooms"]
 
 
 def test_printed_table_has_a_row_for_every_subspace():
     lines = str(one_output()).splitlines()
     assert lines[0].split() == ["Subspace", "Variables", "Sa", "Sb", "S", "T", "R"]
     assert lines[2].split() == ["(0,)", "age", "0.5000", "-0.1250", "0.3750", "0.5625", "0.5294"]
-    assert lines[4].split() == ["(0,", "1)", "age", "income", "0.1250", "0.1250", "0.2500", "-", "-"]
+    assert lines[4].split() == ["(0,", "1)", "age", "&", "income", "0.1250", "0.1250", "0.2500", "-", "-"]
     assert lines[-2].split() == ["Sum", "1.1875", "-0.3750", "0.8125", "1.0625", "1.0000"]
     assert lines[-1].split() == ["Residual", "-", "-", "0.1875", "-", "-"]
 
@@ -239,11 +239,11 @@ def with_intervals(*, shape=()):
 def test_level_sets_print_intervals_and_mark_those_with_zero():
     by_S = str(with_intervals().level_set("P", 0.1))
     assert by_S.splitlines() == [
-        "subspace  names       order              Sa               Sb               S",
-        "-------------------------------------------------------------------------------",
-        "(0,)      age             1  0.5000 ±0.0100  -0.1250 ±0.0200  0.3750 ±0.3000",
-        "(1,)      income          1  0.2500 ±0.0100   0.0000 ±0.0200  0.2500 ±0.2500  ?",
-        "(0, 1)    age income      2  0.1250 ±0.0100   0.1250 ±0.0200  0.2500 ±0.2600  ?",
+        "subspace  names         order              Sa               Sb               S",
+        "---------------------------------------------------------------------------------",
+        "(0,)      age               1  0.5000 ±0.0100  -0.1250 ±0.0200  0.3750 ±0.3000",
+        "(1,)      income            1  0.2500 ±0.0100   0.0000 ±0.0200  0.2500 ±0.2500  ?",
+        "(0, 1)    age & income      2  0.1250 ±0.0100   0.1250 ±0.0200  0.2500 ±0.2600  ?",
         "(±: 95 % interval, given the model. ?: the interval of S contains 0.)",
     ]
     assert str(with_intervals().level_set("T", 0.1)).splitlines() == [

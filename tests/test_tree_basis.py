@@ -300,7 +300,7 @@ def test_feature_names_follow_the_data(library):
     names = ["one", "two", "three"]
     frame = library.DataFrame(dict(zip(names, X.T, strict=True)))
     hdmr = Trees(MODELS, combine="sum").fit(frame)
-    assert hdmr.sensitivity_.names[-1] == "two three"
+    assert hdmr.sensitivity_.names[-1] == "two & three"
     assert list(hdmr.get_feature_names_out()) == hdmr.sensitivity_.names
     assert_close(hdmr.transform(frame), SUM.evaluate(X)[:, : len(hdmr.subspaces_)])
     out = hdmr.set_output(transform="pandas").transform(frame)

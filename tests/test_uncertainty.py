@@ -422,7 +422,7 @@ def test_without_a_sample_there_is_none(kind):
 def test_refusals_name_the_remedy():
     assert Sensitivity([(0,)], [1.0], [1.0], 0.0, 1.0, ["a"]).Sa_conf is None
     hdmr = of_pairs(of_bits).fit(bits(200))
-    with pytest.raises(ValueError, match=r"of one variable, got x0 x1.*Sa_conf"):
+    with pytest.raises(ValueError, match=r"of one variable, got x0 & x1.*Sa_conf"):
         hdmr.component((0, 1)).standard_error([[0.0, 1.0]])
     with pytest.raises(ValueError, match=r"shape \(N,\) or \(N, 1\), got \(1, 2\)"):
         hdmr.component(0).standard_error([[0.0, 1.0]])

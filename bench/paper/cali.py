@@ -9,7 +9,7 @@ from bench.paper.options import Options
 from bench.paper.result import Result, Row, near
 from bench.report import machine, table
 from fasthdmr import Sensitivity
-from fasthdmr._support.subspaces import Subspace
+from fasthdmr._support.subspaces import Subspace, subspace_names
 from fasthdmr.inspection import tree_importance
 
 EPSILON = 0.01
@@ -21,9 +21,9 @@ PAPER = {
     "AveOccup": (0.0390, 0.0168, 0.0557),
     "Latitude": (0.7003, -0.5356, 0.1646),
     "Longitude": (0.6585, -0.5218, 0.1367),
-    "HouseAge AveOccup": (0.0069, 0.0081, 0.0150),
-    "AveOccup Longitude": (0.0066, 0.0046, 0.0112),
-    "Latitude Longitude": (0.0563, 0.0168, 0.0732),
+    "HouseAge & AveOccup": (0.0069, 0.0081, 0.0150),
+    "AveOccup & Longitude": (0.0066, 0.0046, 0.0112),
+    "Latitude & Longitude": (0.0563, 0.0168, 0.0732),
 }
 # T and R of the variables, and the importance by trees.
 PAPER_TOTALS = {
@@ -44,7 +44,7 @@ PROTOTYPE = {
     "AveOccup": (0.0338, 0.0184),
     "Latitude": (0.7668, -0.5996),
     "Longitude": (0.7206, -0.5876),
-    "Latitude Longitude": (0.0482, 0.0210),
+    "Latitude & Longitude": (0.0482, 0.0210),
 }
 
 
@@ -122,7 +122,7 @@ def run(options: Options) -> Result:
     shallow = housing.hdmr_of(data.models[:2], data.X, data.y).sensitivity_
     rows, result = [], Result(cuts=cuts, notes=NOTES)
     for u in found.subspaces:
-        name, ours = " ".join(names[i] for i in u), numbers(found, u)
+        name, ours = subspace_names([u], names)[0], numbers(found, u)
         if len(u) == 1 or ours[2] >= EPSILON or name in PAPER:
             rows.append(line(name, ours))
             result.rows.extend(verdicts(name, ours, numbers(shallow, u)))

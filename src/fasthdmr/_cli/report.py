@@ -176,7 +176,6 @@ def _table(indices: Sensitivity, output: int) -> str:
     """Return the table of indices, by S."""
     count = len(indices.subspaces)
     frame = indices.to_frame().iloc[output * count : (output + 1) * count].reset_index(drop=True)
-    frame["names"] = [", ".join(indices.feature_names[i] for i in u) for u in indices.subspaces]
     frame = frame.sort_values("S", ascending=False, kind="stable")
     heads = "".join(_head(column, "descending" if column == "S" else None) for column in _COLUMNS)
     body = "\n".join(

@@ -22,7 +22,7 @@ from fasthdmr._results.sensitivity import Sensitivity
 from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._solve.problem import Problem
 from fasthdmr._support.scale import Deviations
-from fasthdmr._support.subspaces import Subspace, as_variables
+from fasthdmr._support.subspaces import Subspace, as_variables, names_with_outputs
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
 
@@ -328,7 +328,7 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
         Returns
         -------
         ndarray of str, shape (C,) or (C * K,)
-            For example "x0" and "x0 x1", or "x0 x1[output]" with several outputs.
+            For example "x0" and "x0 & x1", or "x0 & x1[output]" with several outputs. They are distinct.
 
         Raises
         ------
@@ -339,7 +339,7 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
         names, outputs = self.sensitivity_.names, self.decomposition_.output_names
         if outputs is None:
             return np.array(names, dtype=object)
-        return np.array([f"{name}[{output}]" for name in names for output in outputs], dtype=object)
+        return np.array(names_with_outputs(names, outputs), dtype=object)
 
     @property
     def subspaces_(self) -> list[Subspace]:

@@ -20,7 +20,7 @@ from fasthdmr._measures.gaussian import GaussianMeasure
 from fasthdmr._measures.rows import RowsMeasure
 from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._solve.problem import Problem
-from fasthdmr._support.subspaces import Subspace, as_subspace
+from fasthdmr._support.subspaces import Subspace, as_subspace, subspace_names
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import check_model_names, suggests_parameters
@@ -272,4 +272,4 @@ class KernelComponent:
         return hdmr._columns.kernel_component(self.subspace, rows, others, n_threads(hdmr.n_jobs))
 
     def __repr__(self) -> str:
-        return f"KernelComponent({' '.join(self._hdmr.feature_names_[i] for i in self.subspace)})"
+        return f"KernelComponent({subspace_names([self.subspace], self._hdmr.feature_names_)[0]})"

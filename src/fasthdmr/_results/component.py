@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from fasthdmr._data.encoding import Encoding
 from fasthdmr._results.fourier import FourierSeries, project
-from fasthdmr._support.subspaces import Subspace
+from fasthdmr._support.subspaces import Subspace, subspace_names
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import take_columns
 from fasthdmr._uncertainty.uncertainty import Uncertainty
@@ -18,6 +18,11 @@ from fasthdmr._uncertainty.uncertainty import Uncertainty
 
 class Source(Protocol):
     """The owner of component functions: a `Decomposition`, or a function with closed-form components."""
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of all variables."""
+        ...
 
     def component_at(self, subspace: Subspace, values: Floats) -> Floats:
         """Return one component at given values of its variables, (N,) or (N, K)."""
@@ -141,7 +146,7 @@ class Component:
         """
         if len(self.subspace) > 1:
             raise ValueError(
-                f"standard_error is for components of one variable, got {' '.join(self.names)}. The indices of all "
+                f"standard_error is for components of one variable, got {self._name}. The indices of all "
                 "components have confidence intervals: sensitivity_.Sa_conf, .S_conf."
             )
         if self._uncertainty is None:
@@ -184,9 +189,7 @@ class Component:
         is_numeric = len(self.subspace) == 1 and not self.levels
         marginal = self._source.marginal(self.subspace[0]) if is_numeric else None
         if marginal is None:
-            raise ValueError(
-                f"Only a component of one numeric variable has a Fourier series, got {' '.join(self.names)}."
-            )
+            raise ValueError(f"Only a component of one numeric variable has a Fourier series, got {self._name}.")
         return replace(project(self, *marginal, degree), name=self.names[0])
 
     def _columns(self, values: Any) -> Any:
@@ -201,5 +204,15 @@ class Component:
             return columns[:, None]
         return columns[:, list(self._order)] if columns.shape[1:] == (len(self.subspace),) else columns
 
+    @property
+    def _name(self) -> str:
+        """The variables in the order of the arguments, as one name."""
+        order = (
+            range(len(self.subspace))
+            if self._order is None
+            else sorted(range(len(self.subspace)), key=self._order.__getitem__)
+        )
+        return subspace_names([[self.subspace[k] for k in order]], self._source.feature_names)[0]
+
     def __repr__(self) -> str:
-        return f"Component({' '.join(self.arguments)})"
+        return f"Component({self._name})"

@@ -18,7 +18,7 @@ from fasthdmr._solve.hierarchy import Solution, indices_of
 from fasthdmr._solve.problem import Kept
 from fasthdmr._support.sample import Sample
 from fasthdmr._support.scale import Deviations, in_units
-from fasthdmr._support.subspaces import Subspace
+from fasthdmr._support.subspaces import Subspace, subspace_names
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.warnings import ConstantWarning, ResidualWarning, warn
 from fasthdmr._uncertainty.bootstrap import KINDS
@@ -117,9 +117,9 @@ class Decomposition:
         """
         subspace = tuple(sorted(variables))
         if subspace not in self.subspaces:
-            names = " ".join(self.feature_names[i] for i in subspace)
+            (name,) = subspace_names([subspace], self.feature_names)
             raise ValueError(
-                f"There is no component for {subspace} ({names}): the black box has no term that depends on exactly "
+                f"There is no component for {subspace} ({name}): the black box has no term that depends on exactly "
                 "these variables, or `order` or `interactions` excludes it. Existing components are in subspaces_."
             )
         return self._component(variables)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from fasthdmr._results.decomposition import Decomposition
 from fasthdmr._support.numbers import check_rows_are_there
 from fasthdmr._support.optional import require
 from fasthdmr._support.outputs import output_index, with_unit
-from fasthdmr._support.subspaces import Subspace
+from fasthdmr._support.subspaces import Subspace, subspace_names
 from fasthdmr._support.tables import format_rows
 from fasthdmr._support.typing import Floats
 
@@ -55,14 +56,14 @@ class Explanation:
     >>> e = Explanation([(1,), (0, 1)], [("income",), ("age", "income")], [(2.0,), (30.0, 2.0)],
     ...                 np.array([0.5, -0.25]), intercept=1.0, residual=0.125, output=1.375)
     >>> print(e)
-    Subspace  Variables   Values  Contribution     Sum
-    --------------------------------------------------
-              f0                        1.0000  1.0000
-    (1,)      income      2             0.5000  1.5000
-    (0, 1)    age income  30 2         -0.2500  1.2500
-              Residual                  0.1250  1.3750
-    --------------------------------------------------
-              Output                    1.3750       -
+    Subspace  Variables     Values  Contribution     Sum
+    ----------------------------------------------------
+              f0                          1.0000  1.0000
+    (1,)      income        2             0.5000  1.5000
+    (0, 1)    age & income  30 & 2       -0.2500  1.2500
+              Residual                    0.1250  1.3750
+    ----------------------------------------------------
+              Output                      1.3750       -
     """
 
     subspaces: list[Subspace]
@@ -76,8 +77,9 @@ class Explanation:
 
     @property
     def names(self) -> list[str]:
-        """The names of the variables of each subspace, such as "Latitude Longitude"."""
-        return [" ".join(names) for names in self.variables]
+        """The names of the variables of each subspace, such as "Latitude & Longitude"."""
+        by_index = dict(zip(chain(*self.subspaces), chain(*self.variables), strict=True))
+        return subspace_names(self.subspaces, by_index)
 
     def to_frame(self) -> Any:
         """Return all terms as a DataFrame.
@@ -122,7 +124,7 @@ class Explanation:
     def __str__(self) -> str:
         terms: list[tuple[Any, str, str, float]] = [("", "f0", "", self.intercept)]
         for u, name, values, term in zip(self.subspaces, self.names, self.values, self.contributions, strict=True):
-            terms.append((u, name, " ".join(map(_value_text, values)), float(term)))
+            terms.append((u, name, " & ".join(map(_value_text, values)), float(term)))
         terms, rest = terms[: 1 + _MAX_PRINTED], terms[1 + _MAX_PRINTED :]
         if rest:
             terms.append(("", f"{len(rest)} weaker", "", sum(term for *_, term in rest)))

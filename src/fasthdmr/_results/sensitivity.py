@@ -15,6 +15,7 @@ from fasthdmr._results.orders import is_real, order_reaching
 from fasthdmr._support.indices import INDICES, OF_SUBSPACES, OF_VARIABLES, HalfWidths, Index
 from fasthdmr._support.optional import require
 from fasthdmr._support.outputs import output_index
+from fasthdmr._support.subspaces import subspace_names
 from fasthdmr._support.tables import Table, cells, format_rows
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import check_kind
@@ -71,7 +72,7 @@ class Sensitivity:
     n_outputs : int
         K.
     names : list of str, length C
-        The subspaces by the names of their variables, such as "Latitude Longitude".
+        The subspaces by the names of their variables, such as "Latitude & Longitude".
 
     Raises
     ------
@@ -93,14 +94,14 @@ class Sensitivity:
     >>> indices = Sensitivity([(0,), (1,), (0, 1)], Sa=[0.5, 0.3, 0.2], S=[0.6, 0.25, 0.15], residual=0.0,
     ...                       variance=2.0, feature_names=["age", "income"])
     >>> print(indices)
-    Subspace  Variables       Sa       Sb       S       T       R
-    -------------------------------------------------------------
-    (0,)      age         0.5000   0.1000  0.6000  0.7500  0.6522
-    (1,)      income      0.3000  -0.0500  0.2500  0.4000  0.3478
-    (0, 1)    age income  0.2000  -0.0500  0.1500       -       -
-    -------------------------------------------------------------
-              Sum         1.0000   0.0000  1.0000  1.1500  1.0000
-              Residual         -        -  0.0000       -       -
+    Subspace  Variables         Sa       Sb       S       T       R
+    ---------------------------------------------------------------
+    (0,)      age           0.5000   0.1000  0.6000  0.7500  0.6522
+    (1,)      income        0.3000  -0.0500  0.2500  0.4000  0.3478
+    (0, 1)    age & income  0.2000  -0.0500  0.1500       -       -
+    ---------------------------------------------------------------
+              Sum           1.0000   0.0000  1.0000  1.1500  1.0000
+              Residual           -        -  0.0000       -       -
     """
 
     subspaces: Sequence[tuple[int, ...]]
@@ -188,7 +189,7 @@ class Sensitivity:
     @property
     def names(self) -> list[str]:
         """The subspaces by the names of their variables, length C."""
-        return [" ".join(self.feature_names[i] for i in u) for u in self.subspaces]
+        return subspace_names(self.subspaces, self.feature_names)
 
     def explained(self) -> Floats:
         """Return the fraction of the variance explained by the components up to each order.
@@ -286,9 +287,9 @@ class Sensitivity:
         --------
         >>> indices = Sensitivity([(0,), (0, 1)], [0.75, 0.25], [0.75, 0.25], 0.0, 1.0, ["age", "income"])
         >>> print(indices.level_set("X", 0.01))
-        subspace  names       order      Sa      Sb       S
-        ---------------------------------------------------
-        (0, 1)    age income      2  0.2500  0.0000  0.2500
+        subspace  names         order      Sa      Sb       S
+        -----------------------------------------------------
+        (0, 1)    age & income      2  0.2500  0.0000  0.2500
         """
         by_kind = {index.head: index.name for index in OF_VARIABLES}
         check_kind(kind, (*by_kind, "I", "X", "P"))
@@ -299,8 +300,9 @@ class Sensitivity:
             columns: tuple[str, ...] = ("variable", "name", *(index.name for index in OF_VARIABLES))
             by = by_kind[kind]
             values = getattr(one, by)
+            names = subspace_names([(i,) for i in range(values.size)], one.feature_names)
             listed = [getattr(one, index.name).tolist() for index in OF_VARIABLES]
-            rows = list(zip(range(values.size), one.feature_names, *listed, strict=True))
+            rows = list(zip(range(values.size), names, *listed, strict=True))
             chosen = np.flatnonzero(values >= eps)
         else:
             columns, by, values, rows = _SUBSPACE_COLUMNS, "S", one.S, one._index_rows()
@@ -330,9 +332,9 @@ class Sensitivity:
         --------
         >>> indices = Sensitivity([(0,), (0, 1)], [0.75, 0.25], [0.75, 0.25], 0.0, 1.0, ["age", "income"])
         >>> indices.to_frame()[["names", "S", "ST"]]
-                names     S   ST
-        0         age  0.75  1.0
-        1  age income  0.25  NaN
+                  names     S   ST
+        0           age  0.75  1.0
+        1  age & income  0.25  NaN
         """
         pandas = require("pandas", extra="frame")
         frames = []

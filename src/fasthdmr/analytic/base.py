@@ -13,7 +13,7 @@ from sklearn.utils import check_scalar
 
 from fasthdmr._results.component import Component
 from fasthdmr._results.sensitivity import Sensitivity
-from fasthdmr._support.subspaces import Subspace, as_subspace, as_variables, check_width
+from fasthdmr._support.subspaces import Subspace, as_subspace, as_variables, check_width, subspace_names
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import check_names, check_rows
 from fasthdmr._support.warnings import ConstantWarning, warn
@@ -164,7 +164,7 @@ class AnalyticModel(ABC):
         subspace = tuple(sorted(asked))
         if not subspace or not self._has_component(subspace):
             raise ValueError(
-                f"There is no component for {subspace} ({' '.join(names[i] for i in subspace)}): this "
+                f"There is no component for {subspace} ({subspace_names([subspace], names)[0]}): this "
                 f"{type(self).__name__} has no such interaction. Existing components are in subspaces."
             )
         tails = np.array([0.01, 0.99])

@@ -14,7 +14,7 @@ from sklearn.utils import check_array, check_scalar
 from fasthdmr._dictionaries.black_box import OUTPUTS, Output
 from fasthdmr._support.numbers import as_floats, check_numbers
 from fasthdmr._support.scale import Deviations, in_units, power_of_two
-from fasthdmr._support.subspaces import Subspace, as_subspace
+from fasthdmr._support.subspaces import Subspace, as_subspace, subspace_names
 from fasthdmr._support.tables import Table
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import check_names
@@ -136,7 +136,7 @@ def dgsm(
     total = relative.sum()
     shares = relative / total if total > 0 else np.zeros_like(values)
     values = in_units(values, scales)
-    return DGSM(chosen, [" ".join(names[i] for i in u) for u in chosen], values, shares, steps)
+    return DGSM(chosen, subspace_names(chosen, names), values, shares, steps)
 
 
 def _mean_square(derivative: Floats, own: Floats, weight: Any, row_weights: Floats | None) -> tuple[float, float]:

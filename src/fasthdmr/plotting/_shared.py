@@ -104,11 +104,6 @@ def share_text(share: float) -> str:
     return f"{share:.0%}" if share >= 0.01 else "<1%"
 
 
-def subspace_label(names: Sequence[str]) -> str:
-    """Return the variables of a subspace as one label."""
-    return ", ".join(map(shorten, names))
-
-
 def function_label(names: Sequence[str]) -> str:
     """Return "f(x0, x1)", or "f" if that is too long."""
     label = f"f({', '.join(names)})"

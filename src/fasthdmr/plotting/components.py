@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr._support.outputs import output_index
+from fasthdmr._support.subspaces import subspace_names
 from fasthdmr._support.validation import check_kind
 from fasthdmr.plotting import _shared as shared
 from fasthdmr.plotting._categories import bar_count, draw_level_bars, draw_level_curves, is_drawn_as_curves
@@ -88,9 +89,10 @@ class ComponentDisplay:
         check_kind(sort, ("frequency", "effect"), name="sort")
         for component in components:
             if len(component.subspace) > 2:
+                (name,) = subspace_names([range(len(component.names))], component.names)
                 raise ValueError(
-                    f"The component function of {', '.join(component.names)} cannot be drawn, only those of "
-                    "one or two variables. Evaluate it with component(subspace)."
+                    f"The component function of {name} cannot be drawn, only those of one or two variables. Evaluate "
+                    "it with component(subspace)."
                 )
             if component.bounds is None:
                 raise ValueError("A component of a dictionary of columns has no variables for the axes of a plot.")

@@ -130,7 +130,7 @@ class WaterfallDisplay:
         """Return the labels and the lengths of the bars, from top to bottom."""
         e = self.explanation
         labels = [
-            ", ".join(
+            " & ".join(
                 f"{shared.shorten(name)} = {shared.level_name(value)}"
                 for name, value in zip(names, values, strict=True)
             )

@@ -8,6 +8,7 @@ import numpy as np
 
 from fasthdmr._support.indices import INDICES
 from fasthdmr._support.outputs import output_index
+from fasthdmr._support.subspaces import subspace_names
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import check_kind
 from fasthdmr.plotting import _shared as shared
@@ -127,7 +128,8 @@ class SensitivityDisplay:
         Sa, Sb, S, ST = map(self._of_output, (indices.Sa, indices.Sb, indices.S, indices.ST))
         strongest = np.argsort(-np.maximum(Sa, np.abs(S)), kind="stable")[:MAX_BARS]
         rows = strongest[np.argsort(-S[strongest], kind="stable")]
-        labels = [shared.subspace_label([indices.feature_names[i] for i in indices.subspaces[k]]) for k in rows]
+        names = list(map(shared.shorten, indices.feature_names))
+        labels = subspace_names([indices.subspaces[k] for k in rows], names)
 
         ax = shared.one_axes(ax, 4.4 + shared.text_width(labels), 1.3 + 0.34 * max(rows.size, 2))
         at = np.arange(rows.size)
