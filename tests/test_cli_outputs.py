@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import matplotlib as mpl
 import pandas as pd
 import pytest
 import skops.io
+from sklearn.ensemble import GradientBoostingRegressor
 from test_cli import boosting, refused, rows, run
 
 import fasthdmr
@@ -239,3 +241,18 @@ def test_names_of_files_that_are_not_utf_8(folder, capsys):
 def test_one_line_of_a_huge_message():
     line = one_line("begins " + "x" * 2_000_000 + " ends")
     assert len(line) < 1100 and line.startswith("begins ") and line.endswith(" ends")
+
+
+def test_names_of_columns_may_be_any_text(folder, capsys):
+    names = ["price [€]", "first\nsecond", "carriage\rreturn"]
+    X, y = rows()
+    X.columns = names
+    model = GradientBoostingRegressor(n_estimators=20, max_depth=2, random_state=0).fit(X, y)
+    skops.io.dump(model, "model.skops")
+    (folder / "data.csv").write_bytes(X.to_csv(index=False, lineterminator="\r\n").encode())
+    status, out, _ = run(capsys, *DECOMPOSE, "--out", "results", "--report", "page.html")
+    assert status == 0 and "first\\nsecond & carriage\\rreturn" in out
+    expected = {*names, "price [€] & first\nsecond", "first\nsecond & carriage\rreturn"}
+    assert expected <= set(pd.read_csv("results/indices.csv", lineterminator="\n")["names"])
+    assert expected <= {row["names"] for row in json.loads(Path("results/indices.json").read_text("utf-8"))["indices"]}
+    assert ">first\\nsecond &amp; carriage\\rreturn</td>" in Path("page.html").read_text("utf-8")

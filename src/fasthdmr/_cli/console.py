@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from typing import TextIO
 
-_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")  # all control characters but the newline
-_PLAIN = str.maketrans({"²": "2", "±": "+-"})
+from fasthdmr._support.text import escaped
+
+_PLAIN = str.maketrans({"²": "2", "±": "+-", "…": "..."})
 _LONGEST = 1000
 
 
@@ -57,7 +57,7 @@ def one_line(message: str) -> str:
 
 def _showable(text: str, encoding: str) -> str:
     """Return text without control characters, and without characters that the encoding lacks."""
-    text = _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    text = "\n".join(map(escaped, text.split("\n")))
     try:
         text.encode(encoding)
     except UnicodeEncodeError:

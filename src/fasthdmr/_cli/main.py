@@ -242,8 +242,12 @@ def _table_and_pictures(hdmr: Any, directory: Path) -> dict[Path, bytes]:
     rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
     summary = {"variance": indices.variance, "residual": indices.residual, "explained": indices.explained()}
     content = {name: np.asarray(value).tolist() for name, value in summary.items()} | {"indices": rows}
-    tables = [frame.to_csv(index=False), json.dumps(content, indent=1, ensure_ascii=False)]
-    files = {directory / name: text.encode() for name, text in zip(_TABLES, tables, strict=True)}
+    # Fields with carriage returns are quoted only if ends of lines have them, too.
+    csv = frame.to_csv(index=False, lineterminator="\r\n").replace("\r\n", "\n")
+    tables = [csv, json.dumps(content, indent=1, ensure_ascii=False)]
+    files = {
+        directory / name: text.encode("utf-8", "backslashreplace") for name, text in zip(_TABLES, tables, strict=True)
+    }
     for k in range(indices.n_outputs):
         suffix = f"_{k}" if indices.n_outputs > 1 else ""
         for name, display in pictures(hdmr, k).items():

@@ -20,6 +20,7 @@ from fasthdmr._results.sensitivity import Sensitivity
 from fasthdmr._support.indices import INDICES
 from fasthdmr._support.optional import require
 from fasthdmr._support.tables import four_decimals
+from fasthdmr._support.text import escaped
 from fasthdmr.plotting import ComponentDisplay, SensitivityDisplay
 from fasthdmr.plotting.sensitivity import MAX_BARS
 
@@ -119,7 +120,9 @@ def _hash(text: str) -> str:
 
 
 def _definitions(entries: Mapping[str, Any]) -> str:
-    return "".join(f"\n<dt>{escape(name)}</dt><dd>{escape(str(value))}</dd>" for name, value in entries.items())
+    return "".join(
+        f"\n<dt>{escape(name)}</dt><dd>{escape(escaped(str(value)))}</dd>" for name, value in entries.items()
+    )
 
 
 def _list(lines: Sequence[str]) -> str:
@@ -133,7 +136,7 @@ def _output(hdmr: Any, output: int) -> str:
     indices: Sensitivity = hdmr.sensitivity_
     of_what = ""
     if indices.n_outputs > 1:
-        of_what = " of " + (str(output) if indices.output_names is None else indices.output_names[output])
+        of_what = " of " + (str(output) if indices.output_names is None else escaped(indices.output_names[output]))
     figures = [_figure(name, display) for name, display in pictures(hdmr, output).items()]
     return "\n".join(
         [
@@ -211,7 +214,7 @@ def _head(column: str, sorted_by: str | None) -> str:
 def _cell(row: Mapping[str, Any], column: str) -> str:
     value = row[column]
     if column == "names":
-        return f'<td data-value="{escape(value)}">{escape(value)}</td>'
+        return f'<td data-value="{escape(value)}">{escape(escaped(value))}</td>'
     if column == "order":
         return f'<td class="number" data-value="{value}">{value}</td>'
     if np.isnan(value):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr._support.indices import HalfWidths
-from fasthdmr._support.tables import Table, cells, format_rows, plus_minus
+from fasthdmr._support.tables import NARROW, Table, cells, fits, format_rows, plus_minus
 from fasthdmr._support.typing import Floats
 
 MARK = "?"
@@ -75,5 +75,7 @@ class LevelSet(Table):
         if marked.any():
             columns[""] = [MARK if is_marked else "" for is_marked in marked]
         text = format_rows(tuple(columns), list(zip(*columns.values(), strict=True)))
+        if not fits(text):
+            return f"{super().__str__()}\n({NARROW})"
         remarks = note(values.get("Sa", values[self.by]), self.by if marked.any() else "")
         return f"{text}\n({remarks})" if remarks else text

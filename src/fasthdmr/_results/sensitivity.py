@@ -16,7 +16,7 @@ from fasthdmr._support.indices import INDICES, OF_SUBSPACES, OF_VARIABLES, HalfW
 from fasthdmr._support.optional import require
 from fasthdmr._support.outputs import output_index
 from fasthdmr._support.subspaces import subspace_names
-from fasthdmr._support.tables import Table, cells, format_rows
+from fasthdmr._support.tables import NARROW, Table, cells, fits, format_rows
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import check_kind
 from fasthdmr._support.warnings import ResidualWarning, warn
@@ -375,6 +375,8 @@ class Sensitivity:
         footer = [("", "Sum", *sums), ("", "Residual", *(self.residual if name == "S" else None for name in INDICES))]
         heads = [index.head for index in INDICES.values()]
         text = format_rows(("Subspace", "Variables", *heads), rows, footer)
+        if conf is not None and not fits(text):
+            return f"{self._format(None)}\n({NARROW} to_frame() has them.)"
         hidden = len(self.subspaces) - len(shown)
         if hidden:
             text += f"\n({hidden} weaker subspaces not shown, included in the sums)"

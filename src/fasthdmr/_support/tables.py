@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr._support.optional import require
+from fasthdmr._support.text import escaped, or_ascii, shorten, width
+
+_LONGEST = 60  # the largest width of a column of text
+_SHORTEST = 12  # its smallest width in a narrow terminal
+
+NARROW = "The terminal is too narrow for the 95 % intervals."
+"""The remark below a table that is printed without them."""
 
 
 def four_decimals(value: float) -> str:
@@ -21,11 +29,7 @@ def four_decimals(value: float) -> str:
 
 def plus_minus() -> str:
     """Return "±", or "+-" if the encoding of standard output lacks that character."""
-    try:
-        "±".encode(getattr(sys.stdout, "encoding", None) or "utf-8")
-    except UnicodeEncodeError:
-        return "+-"
-    return "±"
+    return or_ascii("±", "+-")
 
 
 def _cell(value: Any) -> str:
@@ -33,7 +37,7 @@ def _cell(value: Any) -> str:
         return "-"
     if _is_interval(value):
         return _cell(value[0]) + (" " * 8 if value[1] is None else f"{plus_minus():>2}{_cell(value[1])}")
-    return four_decimals(value) if isinstance(value, float) else str(value)
+    return four_decimals(value) if isinstance(value, float) else escaped(str(value))
 
 
 def _is_interval(value: Any) -> bool:
@@ -50,6 +54,9 @@ def cells(values: NDArray[np.float64], half_widths: NDArray[np.float64] | None =
 
 def format_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]], footer: Sequence[Sequence[Any]] = ()) -> str:
     """Align columns under their heads: text to the left, numbers to the right.
+
+    Text wider than 60 columns is shortened in the middle. On a terminal, text is shortened until the table fits, but
+    not below 12 columns.
 
     Parameters
     ----------
@@ -73,20 +80,54 @@ def format_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]], footer: S
     Latitude  -0.2500
     """
     cells = [[_cell(value) for value in row] for row in [*rows, *footer]]
-    widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+    widths = [max(map(width, column)) for column in zip(columns, *cells, strict=True)]
     is_text = [
         any(isinstance(row[k], str | tuple) and not _is_interval(row[k]) for row in [*rows, *footer])
         for k in range(len(columns))
     ]
 
+    _fit(widths, is_text)
+    mark = or_ascii("…", "...")
+
+    def padded(value: str, to: int, text: bool) -> str:
+        value = shorten(value, to, mark)
+        blanks = " " * (to - width(value))
+        return value + blanks if text else blanks + value
+
     def line(row: Sequence[str]) -> str:
-        parts = zip(row, widths, is_text, strict=True)
-        return "  ".join(v.ljust(w) if text else v.rjust(w) for v, w, text in parts).rstrip()
+        return "  ".join(map(padded, row, widths, is_text)).rstrip()
 
     rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
     body = [line(row) for row in cells[: len(rows)]]
     foot = [rule, *(line(row) for row in cells[len(rows) :])] if footer else []
     return "\n".join([line(columns), rule, *body, *foot])
+
+
+def fits(text: str) -> bool:
+    """Return whether no line is wider than the terminal; True if standard output is none."""
+    room = _terminal_width()
+    return room is None or max(map(width, text.splitlines())) <= room
+
+
+def _terminal_width() -> int | None:
+    try:
+        is_terminal = sys.stdout.isatty()
+    except (AttributeError, ValueError):  # no stream, or a closed one
+        return None
+    return shutil.get_terminal_size().columns if is_terminal else None
+
+
+def _fit(widths: list[int], is_text: Sequence[bool]) -> None:
+    """Reduce the widths of columns of text, the widest first, to what a column and the terminal take."""
+    texts = [k for k, text in enumerate(is_text) if text]
+    for k in texts:
+        widths[k] = min(widths[k], _LONGEST)
+    room = _terminal_width()
+    while texts and room is not None and sum(widths) + 2 * (len(widths) - 1) > room:
+        widest = max(texts, key=widths.__getitem__)
+        if widths[widest] <= _SHORTEST:
+            return
+        widths[widest] -= 1
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fasthdmr._support import text
 from fasthdmr._support.optional import require
 
 # Distinct for colour-blind readers, and by lightness in greyscale. The lighter one is also hatched.
@@ -39,15 +40,14 @@ def marks() -> dict[str, Any]:
 
 
 def shorten(name: str, longest: int = _LONGEST_NAME) -> str:
-    """Return a name short enough for an axis: its first and last characters.
+    """Return a name as text for an axis: short, and in one line.
 
     Examples
     --------
     >>> shorten("average_number_of_rooms_per_household")
     'average_numb…r_household'
     """
-    half = longest // 2
-    return name if len(name) <= longest else f"{name[:half]}…{name[1 - half :]}"
+    return text.shorten(text.escaped(name), longest)
 
 
 def level_name(value: Any) -> str:
@@ -106,13 +106,13 @@ def share_text(share: float) -> str:
 
 def function_label(names: Sequence[str]) -> str:
     """Return "f(x0, x1)", or "f" if that is too long."""
-    label = f"f({', '.join(names)})"
-    return label if len(label) <= _LONGEST_FUNCTION else "f"
+    label = text.escaped(f"f({', '.join(names)})")
+    return label if text.width(label) <= _LONGEST_FUNCTION else "f"
 
 
 def text_width(labels: Sequence[str]) -> float:
     """Return the approximate width of the longest label in inches."""
-    return 0.085 * max(map(len, labels), default=0)
+    return 0.085 * max(map(text.width, labels), default=0)
 
 
 def one_axes(ax: Any, width: float, height: float) -> Any:
