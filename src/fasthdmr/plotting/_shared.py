@@ -72,8 +72,8 @@ def short_names(names: Sequence[str], longest: int = _LONGEST_NAME) -> list[str]
     ['…the northern bank o', '…the southern bank o', 'town']
     """
     short = [shorten(name, longest) for name in names]
-    for same in {text for text, count in Counter(short).items() if count > 1}:
-        group = [k for k, text in enumerate(short) if text == same and len(names[k]) > longest]
+    for same in {label for label, count in Counter(short).items() if count > 1}:
+        group = [k for k, label in enumerate(short) if label == same and len(names[k]) > longest]
         members = [names[k] for k in group]
         common = sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, zip(*members, strict=False)))
         start = max(0, min(common - 4, max(map(len, members), default=0) + 1 - longest))
