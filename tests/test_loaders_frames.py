@@ -80,11 +80,13 @@ def test_tree_hdmr(name, measure):
     model, frame = fitted(name, "text")
     codes = frame.assign(level=frame["level"].cat.codes.where(frame["level"].notna()))
     fit = TreeHDMR(model, measure=measure).fit(frame)
-    assert np.array_equal(fit.evaluate(frame), TreeHDMR(model, measure=measure).fit(codes).evaluate(codes))
+    of_codes = TreeHDMR(model, measure=measure, categorical_features=["level"]).fit(codes)
+    assert np.array_equal(fit.evaluate(frame), of_codes.evaluate(codes))
     explained = fit.explain(frame.iloc[[0]])
     assert_close(explained.output, load_forest(model).predict(frame)[0])
-    with pytest.raises(ValueError, match="Values are of dtype category"):
-        fit.component("level")(frame)
+    values = fit.evaluate(frame)[:, fit.subspaces_.index((1,))]
+    assert_close(fit.component("level")(frame[["level"]]), values)
+    assert_close(of_codes.component("level")(codes["level"]), values)
     assert_close(fit.predict(frame) + fit.residual(frame), load_forest(model).predict(frame), rtol=1e-9)
 
 

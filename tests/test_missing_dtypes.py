@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor
+from tolerance import assert_close
 
 from fasthdmr import HDMR, TreeHDMR, load_forest
 from fasthdmr.inspection import partial_dependence
@@ -58,8 +59,8 @@ def test_missing_values_are_nan_to_models_that_accept_them(kind):
     assert np.array_equal(forest.predict(frame), forest.predict(rows))
     assert np.array_equal(forest.group_features(frame, by="node"), forest.group_features(rows, by="node"))
     fit, same = TreeHDMR(model).fit(frame), TreeHDMR(model).fit(plain)
-    assert np.array_equal(fit.transform(frame), same.transform(plain))
-    assert np.array_equal(fit.explain(frame[:1]).contributions, same.explain(plain[:1]).contributions)
+    assert_close(fit.transform(frame), same.transform(plain))  # columns of levels, as of numbers with few values
+    assert_close(fit.explain(frame[:1]).contributions, same.explain(plain[:1]).contributions)
     curves = [partial_dependence(model, of, [0])["average"] for of in (frame, plain)]
     assert np.array_equal(*curves)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,10 @@ from fasthdmr._support.weights import check_weights
 
 FROM_DTYPE = "from_dtype"
 _TEXT_KINDS = "USTOb"  # of NumPy: text, bytes, objects, booleans
+_CATEGORICAL = (
+    *("category", "dictionary", "string", "large_string", "str", "bool", "boolean"),  # pandas, pyarrow
+    *("categorical", "enum", "utf8"),  # polars
+)
 _ENCODE = "Encode them as text or numbers."
 
 
@@ -194,9 +199,7 @@ def _is_categorical(X: Any, j: int) -> bool:
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         dtype = list(X.dtypes)[j]
         name = str(getattr(dtype, "name", dtype)).lower()
-        if name in ("category", "categorical", "enum", "string", "str", "boolean", "bool", "utf8") or name.startswith(
-            ("categorical(", "enum(", "string[", "string(")
-        ):
+        if re.split(r"[\[(<]", name, maxsplit=1)[0] in _CATEGORICAL:  # without parameters, as in bool[pyarrow]
             return True
         return not is_number_type(dtype) and name == "object" and _holds_levels(column_of(X, j))
     dtype = getattr(X, "dtype", None)

@@ -16,6 +16,7 @@ from fasthdmr._support.optional import find
 from fasthdmr._support.scale import check_size
 from fasthdmr._support.subspaces import embed
 from fasthdmr._support.typing import Floats
+from fasthdmr._support.validation import copy_of
 
 OUTPUTS = ("decision_function", "predict_proba", "predict")
 """The methods that give a model's output. The first one that the model has is used."""
@@ -102,7 +103,7 @@ class Output:
         if not isinstance(X, np.ndarray):
             if names is None and hasattr(self.model, "n_features_in_") and holds_numbers(X):
                 return as_floats(X, "X").copy()
-            return X.clone() if hasattr(X, "clone") else X.copy()
+            return copy_of(X)
         pandas = None if names is None or len(names) != X.shape[1] else find("pandas")
         return X.copy(order="K") if pandas is None else pandas.DataFrame(X, columns=names, copy=True)
 

@@ -11,6 +11,7 @@ from scipy.sparse import csc_array
 
 from fasthdmr import _core
 from fasthdmr._dictionaries.dictionary import Labels, OwnSpans
+from fasthdmr._dictionaries.tree_inputs import TreeInputs
 from fasthdmr._forest.forest import Forest
 from fasthdmr._support.cached import cached_property
 from fasthdmr._support.scale import LARGEST, power_of_two
@@ -34,6 +35,8 @@ class TreeDictionary(OwnSpans):
         without variables are constants, not columns.
     n_threads : int
         The number of threads that prepare the columns.
+    inputs : TreeInputs or None
+        The columns of rows that the forests read. None: all.
 
     Attributes
     ----------
@@ -42,10 +45,13 @@ class TreeDictionary(OwnSpans):
         finite.
     """
 
-    def __init__(self, forests: Sequence[Forest], by: Sorting = "tree", *, n_threads: int = 1) -> None:
+    def __init__(
+        self, forests: Sequence[Forest], by: Sorting = "tree", *, n_threads: int = 1, inputs: TreeInputs | None = None
+    ) -> None:
         self.forests = tuple(forests)
         self.by = by
         self.n_threads = n_threads
+        self.inputs = inputs
         self.n_features = self.forests[0].n_features
         self.n_outputs = self.forests[0].n_outputs
         self.reach = np.sum([forest.core.reach for forest in self.forests], axis=0)
@@ -91,7 +97,9 @@ class TreeDictionary(OwnSpans):
 
     def embed(self, subspace: Subspace, values: Floats) -> Floats:
         """Return rows with the given values of the variables in `subspace`; the other variables are set to 0."""
-        return embed(subspace, values, self.n_features)
+        if self.inputs is None:
+            return embed(subspace, values, self.n_features)
+        return self.inputs.rows(embed(subspace, values, self.inputs.n_variables))
 
     def columns_of(self, rows: NDArray[Any], components: Sequence[tuple[int, csc_array]]) -> Floats:
         """Return the columns with non-zero weight in components, (N, m). Outputs have separate columns."""

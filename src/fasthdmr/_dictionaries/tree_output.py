@@ -83,7 +83,7 @@ def weighted_trees(
                 if group.output == k and group.subspace:
                     factors[member][group.trees, k] = coef[member, group.subspace]
     forests = [replace(f, core=f.core.scaled(factor)) for f, factor in zip(trees.forests, factors, strict=True)]
-    weighted = TreeDictionary(forests, by, n_threads=trees.n_threads)
+    weighted = TreeDictionary(forests, by, n_threads=trees.n_threads, inputs=trees.inputs)
     result = []
     for columns, output in zip(weighted.columns, outputs, strict=True):
         ones = np.ones(len(columns.column_subspace))

@@ -313,8 +313,9 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
         """
         check_is_fitted(self)
         given = as_row(x, self._dtypes)
-        row = self._rows(given, "x")
-        values, box = self._encoding.values(given, row[0]), self._black_box(given, row)
+        codes = self._codes(given, "x")
+        row = self._engine_rows(given, codes)
+        values, box = self._encoding.values(given, codes[0]), self._black_box(given, row)
         return explain(self.decomposition_, row, values, box, output, n_threads(self.n_jobs))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:

@@ -125,7 +125,15 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
         """Return rows with codes in place of the levels of categorical variables."""
         return self._encoding.encode(X)
 
-    def _rows(self, X: Any, what: str = "X") -> NDArray[Any]:
+    def _rows(self, X: Any) -> NDArray[Any]:
+        """Return rows as the decomposition takes them."""
+        return self._engine_rows(X, self._codes(X))
+
+    def _engine_rows(self, X: Any, codes: NDArray[Any]) -> NDArray[Any]:
+        """Return rows as the decomposition takes them, given X and its numbers, with codes in place of levels."""
+        return codes
+
+    def _codes(self, X: Any, what: str = "X") -> NDArray[Any]:
         """Return rows as numbers, with codes in place of levels; `what` is their name in errors."""
         check_is_fitted(self)
         given, X = X, self._in_numbers(X)

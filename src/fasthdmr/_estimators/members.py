@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import has_fit_parameter
 
 from fasthdmr._dictionaries.models import check_model_is_fitted
 from fasthdmr._forest.forest import Forest
+from fasthdmr._support.numbers import first_text_column
 from fasthdmr._support.progress import progress
-from fasthdmr._support.validation import check_model_names
+from fasthdmr._support.validation import check_model_names, copy_of
 from fasthdmr.loaders import load_forest
 from fasthdmr.loaders.sums import compared_alike
 
@@ -60,20 +60,34 @@ def is_fitted(member: Any) -> bool:
     return True
 
 
-def fit_member(member: Any, X: NDArray[Any], y: Any, sample_weight: Any) -> Any:
-    """Return a fitted clone. It is fitted to copies of the data, which some models overwrite."""
-    X, y = X.copy(order="K"), y.copy(order="K")
-    if sample_weight is None:
-        return clone(member).fit(X, y)
-    if not has_fit_parameter(member, "sample_weight"):
+def fit_member(member: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+    """Return a fitted clone. It is fitted to copies of the data, which some models overwrite.
+
+    Raises
+    ------
+    ValueError
+        If the model does not take sample weights, or not the levels in X.
+    """
+    weights = {}
+    if sample_weight is not None:
+        if not has_fit_parameter(member, "sample_weight"):
+            raise ValueError(
+                f"sample_weight was passed, but {type(member).__name__}.fit does not take it. Fit the model yourself "
+                "and pass it fitted."
+            )
+        weights = {"sample_weight": sample_weight.copy()}
+    try:
+        return clone(member).fit(copy_of(X), y.copy(order="K"), **weights)
+    except (TypeError, ValueError) as error:
+        if (column := first_text_column(X)) is None:
+            raise
         raise ValueError(
-            f"sample_weight was passed, but {type(member).__name__}.fit does not take it. Fit the model yourself "
-            "and pass it fitted."
-        )
-    return clone(member).fit(X, y, sample_weight=sample_weight.copy())
+            f"{type(member).__name__} cannot be fitted to {column}, which holds text or categories: {error} Pass a "
+            "Pipeline with an encoder, or a model that takes categories, with such columns of dtype category."
+        ) from error
 
 
-def fit_members(members: Sequence[Any], X: NDArray[Any], y: Any, sample_weight: Any, *, verbose: int = 0) -> list[Any]:
+def fit_members(members: Sequence[Any], X: Any, y: Any, sample_weight: Any, *, verbose: int = 0) -> list[Any]:
     """Return the models, replacing each unfitted one by a fitted clone."""
     each = progress(members, "fitting models", total=len(members), verbose=verbose)
     return [member if is_fitted(member) else fit_member(member, X, y, sample_weight) for member in each]

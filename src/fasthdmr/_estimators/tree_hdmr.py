@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,10 +15,12 @@ from sklearn.utils import Tags, check_array
 from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._dictionaries.models import allows_nan, outputs_scores
 from fasthdmr._dictionaries.tree_columns import Sorting, TreeDictionary
+from fasthdmr._dictionaries.tree_inputs import TreeInputs
 from fasthdmr._estimators.base import BaseHDMR
 from fasthdmr._estimators.members import Member, as_members, fit_members, is_fitted, load_members, variable_names
 from fasthdmr._forest.forest import Forest
 from fasthdmr._forest.in_numbers import in_numbers
+from fasthdmr._forest.sparse import as_dense
 from fasthdmr._measures.product import TreesUnderProductMeasure
 from fasthdmr._solve.combination import Combination, Ridge, Sum
 from fasthdmr._solve.hierarchy import Solution
@@ -27,10 +30,11 @@ from fasthdmr._solve.tree_columns import TreesInColumns
 from fasthdmr._spans.kinds import BASES
 from fasthdmr._spans.of_trees import TreesInSpans, sorting_of_terms
 from fasthdmr._spans.planning import SpanOptions
+from fasthdmr._support.numbers import as_floats, holds_numbers
 from fasthdmr._support.sample import Sample
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
-from fasthdmr._support.validation import dtypes_of, suggests_parameters
+from fasthdmr._support.validation import check_rows, suggests_parameters
 from fasthdmr._support.weights import check_weights
 from fasthdmr.loaders import load_forest
 
@@ -83,6 +87,13 @@ class TreeHDMR(BaseHDMR):
         "empirical": the empirical distribution of the rows. "product": the product of its marginals, as if variables
         were independent. Components are then exact and need no spans, so `basis`, `degree`, `n_splines` and `smooth`
         are ignored (see Notes).
+    categorical_features : "from_dtype", array-like of int, str or bool, or None
+        The categorical variables. Each gets a span of indicators, one for each level; missing values are a level.
+        "from_dtype": columns of dtype category, string, text, objects or boolean. Unlike in scikit-learn, this
+        includes text and objects: a column of objects is numeric if it holds only numbers and missing values.
+        Otherwise a mask, or the indices or names of columns, which may hold codes. None: no variable. Fitted models
+        read their own numbers of levels in any case. Unfitted ones are fitted to X itself if it holds text or
+        categories.
     normalise : "output" or "data"
         Whether indices are divided by the variance of the model's output or of y.
     ci : "jackknife" or "bootstrap"
@@ -182,6 +193,7 @@ class TreeHDMR(BaseHDMR):
         alphas: Any = None,
         cv: Any = 5,
         measure: str = "empirical",
+        categorical_features: Any = "from_dtype",
         normalise: str = "output",
         ci: str = "jackknife",
         n_jobs: int | None = None,
@@ -199,6 +211,7 @@ class TreeHDMR(BaseHDMR):
         self.alphas = alphas
         self.cv = cv
         self.measure = measure
+        self.categorical_features = categorical_features
         self.normalise = normalise
         self.ci = ci
         self.n_jobs = n_jobs
@@ -242,15 +255,37 @@ class TreeHDMR(BaseHDMR):
         """
         with self._restored_on_error():
             members, combination = self._check_parameters()
-            X, y, weights = self._check(members, combination, X, y, sample_weight)
-            trees = self._load(members, combination, X, y, weights)
-            problem = self._problem(combination, X, y, weights)
+            X, codes, y, weights = self._check(members, combination, X, y, sample_weight)
+            self._load(members, X, codes, y, weights)
+            rows = self._engine_rows(X, codes)
+            trees = self._trees(combination, codes, rows)
+            problem = self._problem(combination, rows, y, weights)
             with self._timed("decomposed"):
-                self._assemble(problem, combination, *self._strategy(trees, combination).solve(problem))
+                dictionary, solutions = self._strategy(trees, combination).solve(problem)
+                sample = Sample.of(codes if self._is_product else rows, weights)
+                self._assemble(problem, combination, dictionary, solutions, sample)
         return self
 
+    @property
+    def _is_product(self) -> bool:
+        return bool(self.measure == "product")
+
     def _in_numbers(self, X: Any) -> Any:
-        return in_numbers(X, getattr(self, "forests_", []))
+        X = as_dense(X, self.forests_)
+        return self._encoding.encode(X) if self._encoding.levels else in_numbers(X, self.forests_)
+
+    def _engine_rows(self, X: Any, codes: NDArray[Any]) -> NDArray[Any]:
+        """Return the variables, followed by what the trees read if that differs; alone for the product measure."""
+        if not self._encoding.levels:
+            return codes
+        inputs = check_rows(
+            in_numbers(X, self.forests_),
+            self.forests_[0].n_features,
+            allow_nan=bool(self._accepts_nan),
+            allow_inf=False,
+            estimator=type(self).__name__,
+        )
+        return inputs if self._is_product else np.hstack([codes, inputs])
 
     def _check_parameters(self) -> tuple[list[Member], Combination]:
         """Check all parameters that can be checked without data. Return the models, read, and how to combine them."""
@@ -274,11 +309,14 @@ class TreeHDMR(BaseHDMR):
 
     def _check(
         self, members: list[Member], combination: Combination, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[NDArray[Any], Any, Floats | None]:
-        """Check the data against the models. Return rows in numbers, y and weights."""
+    ) -> tuple[Any, NDArray[Any], Any, Floats | None]:
+        """Check the data against the models. Return rows, rows in numbers, y and weights."""
         read = [member.read for member in members]
-        self._dtypes = dtypes_of(X)
-        X = in_numbers(X, [model for model in read if isinstance(model, Forest)])
+        forests = [model for model in read if isinstance(model, Forest)]
+        X = as_dense(X, forests)
+        codes = self._encode(X, sample_weight)
+        if not self._encoding.levels:
+            codes = in_numbers(X, forests)
         reasons = {
             "models that are not fitted": not all(map(is_fitted, read)),
             "combine='ridge'": combination.needs_y,
@@ -288,31 +326,37 @@ class TreeHDMR(BaseHDMR):
         numeric, labels = combination.needs_y or self.normalise == "data", any(map(outputs_scores, read))
         self._outputs_scores = labels and not combination.needs_y
         self._accepts_nan = all(map(_takes_missing, read))
-        X, y = self._check_data(X, y, numeric=numeric, needed_for=needed_for, labels=labels)
-        return X, y, check_weights(sample_weight, X)
+        codes, y = self._check_data(codes, y, numeric=numeric, needed_for=needed_for, labels=labels)
+        return X, codes, y, check_weights(sample_weight, codes)
 
-    def _load(
-        self,
-        members: list[Member],
-        combination: Combination,
-        X: NDArray[Any],
-        y: Any,
-        weights: Floats | None,
-    ) -> TreeDictionary:
-        """Fit the unfitted models, and return the tree columns of all models."""
+    def _load(self, members: list[Member], X: Any, codes: NDArray[Any], y: Any, weights: Floats | None) -> None:
+        """Fit the unfitted models, to numbers if X holds no levels, and load the trees of all models."""
+        if not self._encoding.levels:
+            X = codes
+        elif holds_numbers(X):
+            X = as_floats(X, "X")
         with self._timed("models fitted"):
             self.estimators_ = fit_members([m.model for m in members], X, y, weights, verbose=self.verbose)
             pairs = zip(members, self.estimators_, strict=True)
             models = [m.read if isinstance(m.read, Forest) else fitted for m, fitted in pairs]
             names_in = getattr(self, "feature_names_in_", None)
-            self.forests_ = load_members(models, X.shape[1], names_in)
+            self.forests_ = load_members(models, codes.shape[1], names_in)
             self.feature_names_ = variable_names(self.forests_, names_in)
-        return TreeDictionary(self.forests_, self._sorting(combination), n_threads=n_threads(self.n_jobs))
+
+    def _trees(self, combination: Combination, codes: NDArray[Any], rows: NDArray[Any]) -> TreeDictionary:
+        """Return the tree columns of all models."""
+        forests, inputs, n_levels = self.forests_, None, self._encoding.counts
+        if n_levels:
+            read = rows[:, -forests[0].n_features :]
+            inputs = TreeInputs.of(codes, read, n_levels, is_alone=self._is_product)
+            first = 0 if self._is_product else codes.shape[1]
+            forests = [replace(forest, core=forest.core.of_variables([], first=first)) for forest in forests]
+        return TreeDictionary(forests, self._sorting(combination), n_threads=n_threads(self.n_jobs), inputs=inputs)
 
     def _sorting(self, combination: Combination) -> Sorting:
         """Return whether terms are trees or nodes."""
         # Regression coefficients belong to columns of whole trees, so "ridge" cannot split trees into nodes.
-        if self.measure == "product" or not BASES[self.basis].is_span or combination.needs_y:
+        if self._is_product or not BASES[self.basis].is_span or combination.needs_y:
             return "tree"
         return sorting_of_terms(smooth=self.smooth)
 
@@ -324,17 +368,23 @@ class TreeHDMR(BaseHDMR):
                 raise ValueError(
                     f"y must have one column for each of the models' {n_outputs} output(s), got {targets.shape[1]}."
                 )
-        return Problem(X, weights, self._kept(), targets, n_threads(self.n_jobs), self.verbose)
+        n_levels = self._encoding.counts
+        return Problem(X, weights, self._kept(), targets, n_threads(self.n_jobs), self.verbose, n_levels)
 
     def _strategy(self, trees: TreeDictionary, combination: Combination) -> Strategy:
-        if self.measure == "product":
+        if self._is_product:
             return TreesUnderProductMeasure(trees, combination)
         if not BASES[self.basis].is_span:
             return TreesInColumns(trees, combination)
         return TreesInSpans(trees, combination, SpanOptions(self.basis, self.degree, self.n_splines), self.smooth)
 
     def _assemble(
-        self, problem: Problem, combination: Combination, dictionary: Dictionary, solutions: Sequence[Solution]
+        self,
+        problem: Problem,
+        combination: Combination,
+        dictionary: Dictionary,
+        solutions: Sequence[Solution],
+        sample: Sample,
     ) -> None:
         one = len(solutions) == 1
         names = self.forests_[0].output_names or tuple(f"y{k}" for k in range(len(solutions)))
@@ -344,7 +394,7 @@ class TreeHDMR(BaseHDMR):
             dictionary,
             solutions,
             output_names=None if one else names,
-            sample=Sample.of(problem.X, problem.weights),
+            sample=sample,
             ci=self.ci if self.measure == "empirical" else None,
             remedy=self._remedy,
             unit=units.pop() if len(units) == 1 else "",

@@ -132,6 +132,17 @@ def holds_numbers(values: Any) -> bool:
     return all(_found(column) is None for _, column in _doubtful(values))
 
 
+def first_text_column(values: Any) -> str | None:
+    """Return the name of the first column that holds text, such as "column 'city'"; None if there is none.
+
+    Examples
+    --------
+    >>> first_text_column(np.array([["a", 1.0]], dtype=object))
+    'column 0'
+    """
+    return next((where for where, column in _doubtful(values) if (_found(column) or ("",))[0] == "text"), None)
+
+
 def _doubtful(values: Any) -> Iterator[tuple[str, NDArray[Any]]]:
     """Yield place and values of every column whose dtype is not numeric."""
     if issparse(values):

@@ -227,6 +227,19 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
+def copy_of(X: Any) -> Any:
+    """Return a copy of an array, in the same memory order, or of a data frame.
+
+    Examples
+    --------
+    >>> copy_of(np.zeros((2, 3)).T).flags.f_contiguous
+    True
+    """
+    if isinstance(X, np.ndarray):
+        return X.copy(order="K")
+    return X.clone() if hasattr(X, "clone") else X.copy()
+
+
 def dtypes_of(X: Any) -> Any:
     """Return the dtypes of the columns of a data frame of pandas; None for anything else.
 

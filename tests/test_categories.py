@@ -1,0 +1,187 @@
+"""Categorical variables of tree models: spans of levels, and trees that read numbers of their own."""
+
+import pickle
+
+import numpy as np
+import pytest
+from boosters import library
+from sklearn.base import clone
+from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor, RandomForestRegressor
+from tolerance import assert_close
+
+from fasthdmr import TreeHDMR, UnknownLevelsWarning, load_forest
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+# Steps of trees are not in spans of splines.
+pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")
+
+N = 400
+RNG = np.random.default_rng(0)
+STREETS = [f"street {k}" for k in range(8)]
+X = pd.DataFrame(
+    {
+        "city": pd.Categorical(RNG.choice(["Oslo", "Rome", None], N, p=[0.5, 0.3, 0.2])),
+        "size": RNG.normal(size=N),
+        "street": pd.Categorical(RNG.choice(STREETS, N)),
+        "new": RNG.choice([True, False], N),
+    }
+)
+NUMBER = X["street"].cat.codes.to_numpy()
+Y = NUMBER % 3 * (X["city"] == "Oslo") + X["size"] * X["new"]
+
+
+def xgboost_model():
+    xgb = library("xgboost")
+    if tuple(map(int, xgb.__version__.split(".")[:2])) < (3, 1):
+        pytest.skip("xgboost before 3.1 does not write the levels of categories")
+    return xgb.XGBRegressor(n_estimators=8, max_depth=3, enable_categorical=True, n_jobs=1)
+
+
+def lightgbm_model():
+    options = {"min_data_per_group": 1, "cat_smooth": 0.1, "min_child_samples": 3, "verbose": -1, "n_jobs": 1}
+    return library("lightgbm").LGBMRegressor(n_estimators=8, **options)
+
+
+def histogram_model():
+    return HistGradientBoostingRegressor(max_iter=8, min_samples_leaf=3, categorical_features="from_dtype")
+
+
+MODELS = {"xgboost": xgboost_model, "LightGBM": lightgbm_model, "histogram": histogram_model}
+OPTIONS = {
+    "smooth": {},
+    "bins": {"basis": "bins"},
+    "detail": {"smooth": False, "order": None},
+    "trees": {"basis": "trees"},
+    "product": {"measure": "product", "order": None},
+}
+every_model = pytest.mark.parametrize("name", MODELS)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """Return a function that returns a model fitted to X, by name."""
+    known = {}
+
+    def of(name):
+        if name not in known:
+            known[name] = MODELS[name]().fit(X, Y)
+        return known[name]
+
+    return of
+
+
+@every_model
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_components_add_up_to_the_model(name, options, fitted):
+    model = fitted(name)
+    before = pickle.dumps(X)
+    hdmr, output = TreeHDMR(model, **options).fit(X), load_forest(model).predict(X)
+    assert_close(hdmr.predict(X) + hdmr.residual(X), output)
+    assert_close(hdmr.intercept_ + hdmr.evaluate(X).sum(axis=1), hdmr.predict(X))
+    assert_close(np.sum(hdmr.sensitivity_.S) + hdmr.residual_, 1.0)
+    if options.get("order", 2) is None:
+        assert_close(hdmr.predict(X), output)
+    assert set(hdmr.decomposition_.levels[0]) == {"Oslo", "Rome", None} and set(hdmr.decomposition_.levels) == {0, 2, 3}
+    assert hdmr.explain(X.iloc[3]).output == hdmr.explain(X.iloc[[3]]).output
+    assert_close(hdmr.explain(X.iloc[3]).output, output[3])
+    twin = pickle.loads(pickle.dumps(hdmr))
+    assert np.array_equal(twin.transform(X), hdmr.transform(X))
+    assert pickle.dumps(X) == before
+
+
+@every_model
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_components_are_functions_of_levels(name, options, fitted):
+    hdmr = TreeHDMR(fitted(name), **options).fit(X)
+    values = hdmr.evaluate(X)
+    for c, u in enumerate(hdmr.subspaces_[:15]):
+        assert_close(hdmr.component(u)(X.iloc[:, list(u)]), values[:, c])
+
+
+@every_model
+def test_rows_of_levels_and_of_codes(name, fitted):
+    """Neither names nor the declared order of levels matter, nor the kind of frame."""
+    model = fitted(name)
+    hdmr = TreeHDMR(model, smooth=False).fit(X)
+    turned = X.assign(street=X["street"].cat.set_categories(STREETS[::-1]))
+    if name != "histogram":  # it takes no other order of categories either
+        assert np.array_equal(hdmr.transform(turned), hdmr.transform(X))
+    threads = TreeHDMR(model, smooth=False, n_jobs=2).fit(X)
+    assert np.array_equal(threads.transform(X), hdmr.transform(X))
+
+
+def test_order_and_names_of_levels():
+    results = []
+    for names in (STREETS, STREETS[::-1], [f"{k}" for k in (3, 1, 4, 5, 9, 2, 6, 8)]):
+        named = X.assign(street=pd.Categorical.from_codes(NUMBER, categories=names))
+        named["street"] = named["street"].cat.set_categories(sorted(names))
+        model = HistGradientBoostingRegressor(max_iter=8, categorical_features="from_dtype").fit(named, Y)
+        hdmr = TreeHDMR(model).fit(named)
+        results.append(hdmr.transform(named))
+        assert_close(results[-1], results[0])
+
+
+@every_model
+def test_levels_that_were_not_seen(name, fitted):
+    model = fitted(name)
+    few = X[NUMBER < 6]
+    hdmr = TreeHDMR(model, smooth=False, order=None).fit(few)
+    assert len(hdmr.decomposition_.levels[2]) == 6
+    output = load_forest(model).predict(X)
+    with pytest.warns(UnknownLevelsWarning, match="in 'street'") as record:
+        total = hdmr.predict(X)
+    assert len(record) == 1
+    assert_close(total[NUMBER < 6], output[NUMBER < 6])
+    with pytest.warns(UnknownLevelsWarning):
+        assert_close(total + hdmr.residual(X), output)
+
+
+def test_members_are_fitted_to_frames():
+    hdmr = TreeHDMR(histogram_model()).fit(X, Y)
+    assert_close(hdmr.predict(X) + hdmr.residual(X), hdmr.estimators_[0].predict(X))
+    assert hdmr.estimators_[0].feature_names_in_.tolist() == list(X.columns)
+    numbers = X[["size", "new"]]
+    boosted = TreeHDMR(GradientBoostingRegressor(n_estimators=3), combine="sum").fit(numbers, Y)
+    assert_close(
+        boosted.predict(numbers) + boosted.residual(numbers), boosted.estimators_[0].predict(numbers.to_numpy())
+    )
+
+
+@pytest.mark.parametrize("member", [None, RandomForestRegressor(2), HistGradientBoostingRegressor()])
+def test_members_that_take_no_text_are_refused(member):
+    text = X.astype({"street": str})
+    with pytest.raises(ValueError, match=r"cannot be fitted to column 'street'.*Pass a Pipeline with an encoder"):
+        TreeHDMR(member).fit(text[["size", "street"]], Y)
+
+
+def test_codes_of_levels_in_arrays():
+    codes = np.column_stack([NUMBER, X["size"]])
+    model = RandomForestRegressor(10, random_state=0).fit(codes, Y)
+    for options in OPTIONS.values():
+        hdmr = TreeHDMR(model, categorical_features=[0], **options).fit(codes)
+        assert_close(hdmr.predict(codes) + hdmr.residual(codes), model.predict(codes))
+        values = hdmr.evaluate(codes)
+        for c, u in enumerate(hdmr.subspaces_):
+            assert_close(hdmr.component(u)(codes[:, u]), values[:, c])
+        assert clone(hdmr).categorical_features == [0]
+    assert np.array_equal(hdmr.transform(np.asfortranarray(codes)), hdmr.transform(codes))
+    single = TreeHDMR(model, categorical_features=[True, False]).fit(codes.astype(np.float32))
+    assert single.decomposition_.levels == hdmr.decomposition_.levels
+
+
+def test_models_of_text_that_is_not_encoded():
+    model = RandomForestRegressor(2).fit(X[["size", "new"]], Y)
+    text = X[["size"]].assign(new=X["street"].astype(str))
+    with pytest.raises(ValueError, match="column 'new' holds text"):
+        TreeHDMR(model).fit(text)
+
+
+def test_polars_frames():
+    X = pl.DataFrame({"new": RNG.choice([True, False], N), "size": RNG.normal(size=N)})
+    y = X["size"].to_numpy() * X["new"].to_numpy()
+    model = GradientBoostingRegressor(n_estimators=8).fit(X.to_numpy(), y)
+    hdmr = TreeHDMR(model, smooth=False).fit(X)
+    assert hdmr.decomposition_.levels.keys() == {0}
+    assert_close(hdmr.predict(X) + hdmr.residual(X), model.predict(X.to_numpy()))
+    assert hdmr.set_output(transform="polars").transform(X).columns[0] == "new"
