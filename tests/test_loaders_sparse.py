@@ -105,7 +105,7 @@ def test_blocks_of_rows(by, monkeypatch):
     model, rows = fitted("gradient boosting")
     forest = load_forest(model)
     whole = forest.group_features(rows, by=by)
-    monkeypatch.setattr(module, "_BLOCK_BYTES", 8 * 3 * 7)
+    monkeypatch.setattr(module, "BLOCK_BYTES", 8 * 3 * 7)
     found = forest.group_features(rows, by=by)
     assert np.array_equal(found, whole) and found.flags.f_contiguous
     assert np.array_equal(forest.predict(rows), forest.predict(rows.toarray()))

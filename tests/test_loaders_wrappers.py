@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from models import BINARY, LABELS, TARGETS, WORDS, Y2, X, Y, fitted, gbc, gbr
 from sklearn.compose import TransformedTargetRegressor
+from sklearn.decomposition import PCA
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import (
     AdaBoostRegressor,
@@ -126,9 +127,9 @@ def test_pipelines_that_leave_the_rows_alone():
     assert_close(load_forest(model).predict(X), model.predict_proba(X))
 
 
-def test_pipelines_that_transform_are_refused_and_the_remedy_works():
-    pipe = make_pipeline(StandardScaler(), GradientBoostingRegressor(n_estimators=5)).fit(X, Y)
-    with pytest.raises(ValueError, match=r"standardscaler.*pipe\[-1\] on pipe\[:-1\]\.transform\(X\)"):
+def test_pipelines_that_mix_columns_are_refused_and_the_remedy_works():
+    pipe = make_pipeline(PCA(2), GradientBoostingRegressor(n_estimators=5)).fit(X, Y)
+    with pytest.raises(ValueError, match=r"'pca'.*PCA\(n_components=2\).*pipe\[-1\] on pipe\[:-1\]\.transform\(X\)"):
         load_forest(pipe)
     assert_close(load_forest(pipe[-1]).predict(pipe[:-1].transform(X)), pipe.predict(X))
 

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fasthdmr import _core
+from fasthdmr._forest.front import Front
 from fasthdmr._forest.in_numbers import in_numbers
 from fasthdmr._forest.sparse import absent_in, dense_blocks, in_place, is_sparse
 from fasthdmr._forest.text_levels import Levels
 from fasthdmr._support.cached import cached_property
 from fasthdmr._support.threads import n_threads
-from fasthdmr._support.validation import check_rows
+from fasthdmr._support.validation import check_names, check_rows
 
 Sorting = Literal["tree", "node"]
 """How trees are assigned to subspaces (spec 4)."""
@@ -91,6 +92,9 @@ class Forest:
         The unit of the outputs: "log-odds", "half the log-odds", "log of the mean", "log of the hazard", "log of the
         time", "log of the quantile", "square root", "score" or "probability". "" if it is the unit of the target or
         not known.
+    front : Front or None
+        The fitted transformers of a pipeline. Each column that the trees read is a function of one column of X, and
+        subspaces are of the columns of X. None: the trees read X.
 
     Examples
     --------
@@ -119,6 +123,7 @@ class Forest:
     text_levels: Levels = ()
     hashes_text: bool = False
     unit: str = ""
+    front: Front | None = None
 
     @property
     def n_trees(self) -> int:
@@ -128,7 +133,12 @@ class Forest:
     @property
     def n_features(self) -> int:
         """Number of columns of X."""
-        return self.core.n_features
+        return self.core.n_features if self.front is None else self.front.n_features
+
+    @property
+    def sources(self) -> tuple[int, ...]:
+        """For each column that the trees read, the column of X that it is, or is a function of."""
+        return tuple(range(self.core.n_features)) if self.front is None else self.front.sources
 
     @property
     def n_outputs(self) -> int:
@@ -174,7 +184,7 @@ class Forest:
         """
         replaced = self.core.comparison[2]
         missing = np.isnan(values)
-        if len(replaced):
+        if len(replaced) and self.front is None:
             low, high, by = replaced[column]
             missing |= np.isnan(by) & (low <= values) & (values <= high)
         return missing
@@ -185,8 +195,9 @@ class Forest:
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (N, n_features)
-            Arrays of float32 and float64 in any memory order are read without a copy. Sparse rows are converted to
-            dense ones in blocks of 64 MB. Entries that are not stored are zero or missing, as in the model's library.
+            The rows that the model takes, of a pipeline with text and missing values. Arrays of float32 and float64 in
+            any memory order are read without a copy. Sparse rows are converted to dense ones in blocks of 64 MB.
+            Entries that are not stored are zero or missing, as in the model's library.
         n_jobs : int or None
             Number of threads; the result does not depend on it.
 
@@ -262,10 +273,17 @@ class Forest:
     def _evaluate(self, kind: type[_core.Evaluator], X: Any, n_jobs: int | None) -> NDArray[np.float64]:
         """Evaluate the forest. The evaluator of each kind is built at its first use and cached."""
         threads = n_threads(n_jobs)
+        if self.front is not None:
+            check_names(X, self.feature_names)
+            behind = ((place, self._of_numbers(kind, rows, threads)) for place, rows in self.front.blocks(X))
+            return in_place(X.shape[0] if hasattr(X, "shape") else len(X), behind)
         if is_sparse(X) and X.shape[0]:
             blocks = dense_blocks(X, absent_in(X, [self]))
             return in_place(X.shape[0], ((place, self._evaluate(kind, rows, threads)) for place, rows in blocks))
-        rows = self._check(X)
+        return self._of_numbers(kind, self._check(X), threads)
+
+    def _of_numbers(self, kind: type[_core.Evaluator], rows: NDArray[Any], threads: int) -> NDArray[np.float64]:
+        """Evaluate the forest at the numbers that the trees read."""
         kept: dict[type, _core.Evaluator] = self.__dict__.setdefault("_evaluators", {})
         if kind not in kept:
             kept[kind] = kind(self.core, threads)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-_BLOCK_BYTES = 1 << 26
+BLOCK_BYTES = 1 << 26
 
 
 class TakesSparse(Protocol):
@@ -67,7 +67,7 @@ def absent_in(X: Any, forests: Sequence[TakesSparse]) -> float:
 def dense_blocks(X: Any, absent: float) -> Iterator[tuple[slice, NDArray[Any]]]:
     """Yield blocks of sparse rows as arrays of at most 64 MB, or of one row, each with its slice of row indices."""
     rows = X.tocsr()
-    step = max(1, _BLOCK_BYTES // (8 * max(1, rows.shape[1])))
+    step = max(1, BLOCK_BYTES // (8 * max(1, rows.shape[1])))
     for start in range(0, rows.shape[0], step):
         place = slice(start, min(start + step, rows.shape[0]))
         yield place, _filled(rows[place], absent)

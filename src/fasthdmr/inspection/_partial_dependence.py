@@ -294,16 +294,16 @@ def _marginal(
 
 
 def _forest_of(output: Output) -> Forest | None:
-    """Return the trees whose sum is the output, None if it is not such a sum."""
+    """Return the trees whose sum is the output and which read X; None if there are none, as behind transformers."""
     if output.method == "predict_proba" and hasattr(output.model, "decision_function"):
         return None  # a non-linear function of the sum
     if isinstance(output.model, Forest):
-        return output.model
+        return output.model if output.model.front is None else None
     try:
         trees = read(output.model)
     except (TypeError, ValueError):
         return None
-    return None if trees.is_margin else trees.forest()
+    return None if trees.is_margin or trees.front is not None else trees.forest()
 
 
 def _is_fast(u: Columns, grid: Mapping[int, NDArray[Any]]) -> bool:

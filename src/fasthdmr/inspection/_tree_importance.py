@@ -84,8 +84,9 @@ class _Splits:
         sizes = np.diff(trees.tree_offsets)
         inner = np.flatnonzero(trees.left >= 0)
         self.tree = np.repeat(np.arange(sizes.size), sizes)[inner]
-        self.shape = (sizes.size, trees.n_features)
-        self.feature = trees.feature[inner]
+        self.shape = (sizes.size, trees.n_features if trees.front is None else trees.front.n_features)
+        feature = trees.feature[inner]
+        self.feature = feature if trees.front is None else np.array(trees.front.sources)[feature]
         root = trees.tree_offsets[:-1][self.tree]
         weight, total = trees.weight, trees.weight[root]
         left, right = root + trees.left[inner], root + trees.right[inner]

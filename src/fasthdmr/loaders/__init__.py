@@ -33,9 +33,9 @@ def load_forest(model: Any) -> Forest:
         One of scikit-learn's GradientBoosting*, RandomForest*, ExtraTrees*, DecisionTree*, ExtraTree*
         (regressors and classifiers, several targets included) and HistGradientBoosting*; xgboost's `Booster` and XGB*
         estimators, LightGBM's `Booster` and LGBM* estimators, CatBoost's models without statistics of categories; a
-        fitted search whose best estimator is one; a `Pipeline` whose other steps are all 'passthrough'; a Bagging*,
-        Voting*, MultiOutput*, OneVsRestClassifier or TransformedTargetRegressor of them that is a sum of trees; a
-        model of a class that was passed to `register_loader`. A `Forest` is returned as it is.
+        fitted search whose best estimator is one; a `Pipeline` that ends in one (see Notes); a Bagging*, Voting*,
+        MultiOutput*, OneVsRestClassifier or TransformedTargetRegressor of them that is a sum of trees; a model of a
+        class that was passed to `register_loader`. A `Forest` is returned as it is.
 
         Or the path of a file that holds one: written by `save_model` of xgboost (.ubj, .json), LightGBM (.txt) or
         CatBoost (.cbm, .json), or by ``skops.io.dump``. The kind of file is found from its content. Reading these
@@ -57,8 +57,8 @@ def load_forest(model: Any) -> Forest:
         If a file is CatBoost's .cbm or of skops, and the package is not installed.
     ValueError
         If a file is damaged or of another kind. Pickles are refused because loading them can run code.
-        If the model is not a sum of its trees: a gradient boosting with an `init` that is not constant, a
-        pipeline that transforms its input, a `VotingRegressor` with members that are not tree models.
+        If the model is not a sum of trees in the columns of X: a gradient boosting with an `init` that is not constant,
+        a pipeline with a step that mixes columns, a `VotingRegressor` with members that are not tree models.
         If it is a search without refit, if its trees have linear models in their leaves, or if CatBoost splits by
         statistics of categories. If its trees have no nodes, or other targets or classes than the model.
     sklearn.exceptions.NotFittedError
@@ -73,6 +73,13 @@ def load_forest(model: Any) -> Forest:
 
     Trees may split by categories, which are numbers in X: codes for xgboost and LightGBM, the values themselves for
     HistGradientBoosting, which takes text too. CatBoost's one-hot splits compare hashes of whole numbers and of text.
+
+    The forest of a `Pipeline` is a function of the columns of the pipeline's input. Each output of the steps before the
+    trees must be a function of one column, as for scikit-learn's scalers, encoders, SimpleImputer, KBinsDiscretizer,
+    SplineTransformer, selectors and any transformer of a single column, also inside a ColumnTransformer, FeatureUnion
+    or Pipeline. All columns that an encoder makes of "city" then belong to the variable "city". A FunctionTransformer
+    must be declared with ``feature_names_out="one-to-one"``. The forest holds copies of the transformers, and rows go
+    through them, so X is the frame that the pipeline takes.
 
     After early stopping the trees are those that the object predicts with: up to the best round of xgboost's
     estimators and of LightGBM's models, all rounds of xgboost's `Booster`. An initial score that was passed to `fit`

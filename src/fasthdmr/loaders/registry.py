@@ -52,7 +52,7 @@ _registered: dict[str, Callable[[Any], Trees]] = {}
 _SUPPORTED = (
     "scikit-learn's GradientBoosting*, HistGradientBoosting*, RandomForest*, ExtraTrees*, DecisionTree* and "
     "ExtraTree*, xgboost's, LightGBM's and CatBoost's regressors, classifiers and rankers, all fitted; a search "
-    "(GridSearchCV, ...) or Pipeline of one; a Bagging*, Voting*, MultiOutput*, OneVsRestClassifier or "
+    "(GridSearchCV, ...) or Pipeline that ends in one; a Bagging*, Voting*, MultiOutput*, OneVsRestClassifier or "
     "TransformedTargetRegressor of them that is a sum of trees"
 )
 

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from fasthdmr.loaders.fronts import behind_steps
 from fasthdmr.loaders.registry import read
+from fasthdmr.loaders.sources import is_identity
 from fasthdmr.loaders.sums import add, side_by_side
 from fasthdmr.loaders.trees import Trees
 
@@ -30,15 +32,10 @@ def read_search(model: Any) -> Trees:
 
 
 def read_pipeline(model: Any) -> Trees:
-    """Read the last step of a pipeline that does not transform X."""
-    transforming = [name for name, step in model.steps[:-1] if step not in (None, "passthrough")]
-    if transforming:
-        raise ValueError(
-            f"This Pipeline transforms X before the trees see it ({', '.join(map(repr, transforming))}), so "
-            "it has no trees in the variables of X. Decompose its last step on the transformed rows: "
-            "pipe[-1] on pipe[:-1].transform(X)."
-        )
-    return read(model.steps[-1][1])
+    """Read the last step of a pipeline, behind the steps before it."""
+    trees = read(model.steps[-1][1])
+    steps = [(name, step) for name, step in model.steps[:-1] if not is_identity(step)]
+    return behind_steps(steps, trees) if steps else trees
 
 
 def read_voting(model: Any) -> Trees:

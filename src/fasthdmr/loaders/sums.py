@@ -12,17 +12,22 @@ from numpy.typing import NDArray
 from fasthdmr import _core
 from fasthdmr._forest.forest import Forest
 from fasthdmr._forest.text_levels import Levels as TextLevels
+from fasthdmr.loaders.fronts import behind_one_front
 from fasthdmr.loaders.trees import Trees
 
 
 def compared_alike(forests: Sequence[Forest]) -> list[Forest]:
     """Return the forests with a common comparison rule; those that already have it are returned as they are.
 
+    Models behind different transformers get a common front first, which returns the outputs of all.
+
     Raises
     ------
     ValueError
         If there is no common rule, because some treat values as missing that others do not.
     """
+    if any(forest.front is not forests[0].front for forest in forests):
+        forests = [member.forest() for member in behind_one_front([Trees.of(forest) for forest in forests])]
     cores = _core.compared_alike([forest.core for forest in forests])
     return [
         forest if core is forest.core else replace(forest, core=core)
@@ -31,7 +36,8 @@ def compared_alike(forests: Sequence[Forest]) -> list[Forest]:
 
 
 def _one_rule(members: Sequence[Trees]) -> Sequence[Trees]:
-    """Return the members with a common comparison rule."""
+    """Return the members with a common comparison rule and front."""
+    members = behind_one_front(members)
     plain = not any(m.float64 or m.replaced is not None or m.category_set is not None for m in members)
     if plain or len(members) == 1:
         return members
@@ -115,6 +121,7 @@ def _end_to_end(
         absent=members[0].absent if len({str(m.absent) for m in members}) == 1 else None,
         text_levels=_same_text_levels(members),
         hashes_text=members[0].hashes_text,
+        front=members[0].front,
         unit=members[0].unit if len({m.unit for m in members}) == 1 else "",
         is_margin=any(m.is_margin for m in members),
     )

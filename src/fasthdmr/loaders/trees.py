@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 from fasthdmr import _core
 from fasthdmr._forest.forest import Forest
+from fasthdmr._forest.front import Front, Reading
 from fasthdmr._forest.text_levels import Levels as TextLevels
 from fasthdmr.loaders.arrays import in_types
 
 # The attributes that `Trees` and `Forest` share: they describe the model, not its trees.
 _OF_MODEL = tuple(field.name for field in fields(Forest) if field.name != "core")
+_OF_READING = tuple(field.name for field in fields(Reading))
+_BEHIND_FRONT = Reading(allow_nan=True)  # the front converts rows to numbers, and checks them
 _NONE = np.empty(0, dtype=np.int64)
 _NOTHING = (1.0, 0.0, 0.0)  # a row of `replaced` from 1 to 0: no value lies between
 
@@ -93,6 +96,9 @@ class Trees:
         Whether `text_levels` are CatBoost's hashes. Then other text gets one more code.
     unit : str
         The unit of the sum, such as "log-odds" or "log of the mean"; "" if it is the unit of the target.
+    front : Front or None
+        The fitted transformers of a pipeline in front of the trees. Then `n_features`, `feature` and `replaced` are of
+        the columns that they return, and `feature_names` of the columns of X.
     is_margin : bool
         Whether `predict` of the model is not the sum but a function of it. Means of such models are refused.
 
@@ -142,6 +148,7 @@ class Trees:
     text_levels: TextLevels = ()
     hashes_text: bool = False
     unit: str = ""
+    front: Front | None = None
     is_margin: bool = False
 
     def __post_init__(self) -> None:
@@ -227,6 +234,33 @@ class Trees:
         -------
         Trees
         """
+        if self.front is not None:
+            return replace(self, front=self.front.of_columns(columns, n_features))
+        return self._reading_columns(columns, n_features)
+
+    @property
+    def reading(self) -> Reading:
+        """How the model reads its rows."""
+        return Reading(**{name: getattr(self, name) for name in _OF_READING})
+
+    def behind(self, front: Front, columns: NDArray[np.int64] | None = None) -> Trees:
+        """Return the sum of trees as a function of the X of a front, which then determines how rows are read.
+
+        Parameters
+        ----------
+        front : Front
+            It returns the columns that the trees compare, and perhaps more.
+        columns : ndarray of shape (n_features,), int64, or None
+            Positions of the present columns among those that the front returns. None: they are the same.
+
+        Returns
+        -------
+        Trees
+        """
+        own = self if columns is None else self._reading_columns(columns, len(front.sources))
+        return replace(own, front=front, **vars(_BEHIND_FRONT))
+
+    def _reading_columns(self, columns: NDArray[np.int64], n_features: int) -> Trees:
         replaced = self.replaced
         if replaced is not None:
             replaced = np.tile(_NOTHING, (n_features, 1))
@@ -272,6 +306,8 @@ class Trees:
             comparison=comparison,
             set=category_set,
         )
+        if self.front is not None:
+            core = core.of_variables(self.front.sources, first=0)
         return Forest(core, **{name: getattr(self, name) for name in _OF_MODEL})
 
     def set_of_nodes(self) -> NDArray[np.int64]:
