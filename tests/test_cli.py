@@ -10,8 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import skops.io
+from boosters import library
 from sklearn import __version__ as installed
-from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor, RandomForestRegressor
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import FunctionTransformer
 from tolerance import assert_close
@@ -83,16 +89,46 @@ def test_target_is_compared_with(folder, capsys, model):
     assert f"R² of the components against price: {score:.4f}\n" in out
 
 
-@pytest.mark.parametrize("labels", [(0, 1), ("cheap", "dear")])
-def test_scores_of_classifiers_are_not_compared_with_labels(folder, capsys, labels):
+@pytest.mark.parametrize("labels", [(0, 1), ("cheap", "dear"), (False, True), ("cheap", "dear", "fair")])
+@pytest.mark.parametrize("kind", [GradientBoostingClassifier, RandomForestClassifier])
+def test_classes_are_compared_with_labels(folder, capsys, kind, labels):
     X, y = rows()
-    classes = np.where(y > 0, labels[1], labels[0])
-    model = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X.to_numpy(), classes)
+    classes = np.array(labels)[np.digitize(y, np.quantile(y, np.arange(1, len(labels)) / len(labels)))]
+    model = kind(n_estimators=5, max_depth=2, random_state=0).fit(X, classes)
     skops.io.dump(model, folder / "classifier.skops")
     X.assign(label=classes).to_csv(folder / "labels.csv", index=False)
-    status, out, err = run(capsys, "decompose", "classifier.skops", "labels.csv", "--target", "label")
-    assert status == 0 and "against the model" in out and "against label" not in out
-    assert "warning: The model is a classifier: its scores are not compared with the labels in label." in err
+    status, out, _ = run(capsys, "decompose", "classifier.skops", "labels.csv", "--target", "label")
+    assert status == 0 and "R² of the components against the model" in out
+    assert f"Accuracy of the model against label: {model.score(X, classes):.4f}\n" in out
+    hdmr = fasthdmr.TreeHDMR(model).fit(X)
+    scores = hdmr.predict(X)
+    level = 0.5 if kind is RandomForestClassifier else 0.0
+    found = model.classes_[scores.argmax(axis=1) if scores.ndim == 2 else (scores > level).astype(int)]
+    assert f"Accuracy of the components against label: {np.mean(found == classes):.4f}\n" in out
+
+
+def test_class_labels_that_the_model_does_not_know(folder, capsys):
+    X, y = rows()
+    classes = np.where(y > 0, "dear", "cheap").astype(object)
+    skops.io.dump(GradientBoostingClassifier(n_estimators=2, random_state=0).fit(X, classes), "classifier.skops")
+    for wrong, message in ((None, "'label' has no class label in row 1"), ("new", "'label' has the class label 'new'")):
+        classes[0] = wrong
+        X.assign(label=classes).to_csv("labels.csv", index=False)
+        assert message in refused(capsys, "decompose", "classifier.skops", "labels.csv", "--target", "label")
+
+
+def test_files_without_class_labels_number_them(folder, capsys):
+    xgboost = library("xgboost")
+    X, y = rows()
+    booster = xgboost.train({"objective": "multi:softmax", "num_class": 3}, xgboost.DMatrix(X, (y > 0) * 2.0), 5)
+    booster.save_model("classes.ubj")
+    hits = np.mean(booster.predict(xgboost.DMatrix(X)) == (y > 0) * 2)
+    X.assign(label=np.where(y > 0, 2, 0)).to_csv("labels.csv", index=False)  # there is no row of class 1
+    arguments = ["decompose", "classes.ubj", "labels.csv", "--target", "label"]
+    status, out, _ = run(capsys, *arguments)
+    assert status == 0 and f"Accuracy of the model against label: {hits:.4f}\n" in out
+    X.assign(label=np.where(y > 0, "a", "b")).to_csv("labels.csv", index=False)
+    assert "'label' has 2 classes (a, b), the model has 3" in refused(capsys, *arguments)
 
 
 def test_out_holds_table_and_pictures(folder, capsys, model):

@@ -16,7 +16,7 @@ from fasthdmr._support.warnings import FastHDMRWarning, warn
 
 
 def read_rows(path: Path, forest: Any, target: str | None) -> tuple[Any, Any]:
-    """Return the model's variables as a frame, and the target unless it holds class labels.
+    """Return the model's variables as a frame, and the target.
 
     Parameters
     ----------
@@ -31,6 +31,7 @@ def read_rows(path: Path, forest: Any, target: str | None) -> tuple[Any, Any]:
     X : pandas.DataFrame of float64
         Columns that the model knows by the names of their levels are as in the file.
     y : ndarray of float64, shape (n_rows,), or None
+        For classifiers, a Series of class labels as they are in the file.
 
     Raises
     ------
@@ -60,8 +61,9 @@ def read_rows(path: Path, forest: Any, target: str | None) -> tuple[Any, Any]:
         raise ValueError(f"{path} has {len(names)} variables ({', '.join(names)}), the model {forest.n_features}.")
     text = [names[column] for column, _ in forest.text_levels]
     X = _numbers(frame[list(names)], path, allow_nan=forest.allow_nan, text=text)
-    is_read = target is not None and not forest.is_classifier  # labels are not compared with scores
-    y = None if not is_read else _numbers(frame[[target]], path, allow_nan=False)[target].to_numpy()
+    y = None if target is None else frame[target]
+    if y is not None and not forest.is_classifier:
+        y = _numbers(frame[[target]], path, allow_nan=False)[target].to_numpy()
     if frame.iloc[:, -1].isna().any():
         _check_lengths(source, path, len(header))
     return X, y

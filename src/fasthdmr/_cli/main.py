@@ -16,12 +16,12 @@ import sklearn.datasets
 
 from fasthdmr._cli.console import one_line, say
 from fasthdmr._cli.data_file import read_rows
+from fasthdmr._cli.labels import accuracy, class_numbers
 from fasthdmr._cli.output_file import check_target, drawn, write_files
 from fasthdmr._cli.report import pictures, render
 from fasthdmr._estimators.tree_hdmr import TreeHDMR
 from fasthdmr._forest.forest import Forest
 from fasthdmr._support.optional import require
-from fasthdmr._support.warnings import FastHDMRWarning, warn
 from fasthdmr.loaders import load_forest
 from fasthdmr.loaders.model_file import UNPACK_LIMIT, load_model
 
@@ -107,7 +107,7 @@ def _parser() -> argparse.ArgumentParser:
         "numbers is refused as data without one, unless the model's variables have these names or they are 0, 1, 2, "
         "and so on, as pandas numbers columns",
     )
-    decompose.add_argument("--target", metavar="COLUMN", help="the column to compare with; not a variable")
+    decompose.add_argument("--target", metavar="COLUMN", help="the column to compare with, of numbers or class labels")
     decompose.add_argument("--order", type=_order, default=2, metavar="N", help="order of the largest component (2)")
     decompose.add_argument("--out", type=Path, metavar="DIR", help="write the table (csv, json) and pictures there")
     decompose.add_argument("--report", type=Path, metavar="FILE.html", help="write a report as one HTML page")
@@ -161,16 +161,19 @@ def _decompose(arguments: argparse.Namespace) -> None:
     _check_targets(arguments.out, arguments.report, inputs=(arguments.model, arguments.data))
     model = load_model(arguments.model, trust=arguments.trust, unpack_limit=arguments.unpack_limit)
     forest = load_forest(model)
-    if arguments.target is not None and forest.n_outputs > 1:
+    classes = getattr(model, "classes_", None)  # a list of arrays if there are several targets
+    has_one_target = forest.n_outputs == 1 or (forest.is_classifier and not isinstance(classes, list))
+    if arguments.target is not None and not has_one_target:
         raise ValueError(f"--target is one column, but the model has several outputs ({forest.n_outputs}).")
     X, y = read_rows(arguments.data, forest, arguments.target)
+    labels = None if y is None or not forest.is_classifier else class_numbers(y, classes, forest.n_outputs)
     hdmr = TreeHDMR(forest, order=arguments.order).fit(X)
     scores = {"R² of the components against the model": f"{hdmr.fidelity(X):.4f}"}
-    if arguments.target is not None and forest.is_classifier:
-        warn(
-            f"The model is a classifier: its scores are not compared with the labels in {arguments.target}.",
-            FastHDMRWarning,
-        )
+    if labels is not None:
+        components = hdmr.predict(X)
+        for name, values in (("components", components), ("model", components + hdmr.residual(X))):
+            hits = accuracy(values, hdmr.decomposition_.unit, labels)
+            scores[f"Accuracy of the {name} against {arguments.target}"] = f"{hits:.4f}"
     elif y is not None:
         scores[f"R² of the components against {arguments.target}"] = f"{hdmr.score(X, y):.4f}"
     written = {} if arguments.out is None else _table_and_pictures(hdmr, arguments.out)
