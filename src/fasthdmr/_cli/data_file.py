@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fasthdmr._cli.categories import with_categories
 from fasthdmr._support.optional import require
 from fasthdmr._support.warnings import FastHDMRWarning, warn
 
@@ -29,7 +30,7 @@ def read_rows(path: Path, forest: Any, target: str | None) -> tuple[Any, Any]:
     Returns
     -------
     X : pandas.DataFrame of float64
-        Columns that the model knows by the names of their levels are as in the file.
+        Columns that the model knows by the names of their levels are of dtype category, or as in the file.
     y : ndarray of float64, shape (n_rows,), or None
         For classifiers, a Series of class labels as they are in the file.
 
@@ -59,8 +60,8 @@ def read_rows(path: Path, forest: Any, target: str | None) -> tuple[Any, Any]:
         raise ValueError(f"{path} has several columns of the same name: {', '.join(repeated)}. Rename all but one.")
     if len(names) != forest.n_features:
         raise ValueError(f"{path} has {len(names)} variables ({', '.join(names)}), the model {forest.n_features}.")
-    text = [names[column] for column, _ in forest.text_levels]
-    X = _numbers(frame[list(names)], path, allow_nan=forest.allow_nan, text=text)
+    X = _with_levels(frame[list(names)], forest, source, path)
+    X = _numbers(X, path, allow_nan=forest.allow_nan, text=[names[column] for column, _ in forest.text_levels])
     y = None if target is None else frame[target]
     if y is not None and not forest.is_classifier:
         y = _numbers(frame[[target]], path, allow_nan=False)[target].to_numpy()
@@ -85,6 +86,23 @@ def _read_csv(source: Any, path: Path, **options: Any) -> Any:
         if isinstance(error, OSError) and error.filename is not None:
             raise
         raise ValueError(f"{path} cannot be read as CSV: {error}") from error
+
+
+def _with_levels(X: Any, forest: Any, source: Any, path: Path) -> Any:
+    """Return X with text in the columns for which the model knows levels of text, or with dtype category."""
+    if forest.levels is None and not forest.text_levels:
+        return X
+    text = _read_csv(source, path, dtype=str)[list(X)]
+    if forest.levels is not None:
+        try:
+            return with_categories(X, text, forest.levels)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+    if not forest.hashes_text:  # CatBoost tells whole numbers from text
+        for column, levels in forest.text_levels:
+            if all(isinstance(level, str) for level in levels):
+                X = X.assign(**{X.columns[column]: text.iloc[:, column]})
+    return X
 
 
 def _header(source: Any, path: Path, needed: Sequence[str] | None) -> list[str]:
@@ -126,7 +144,7 @@ def _numbers(frame: Any, path: Path, *, allow_nan: bool, text: Sequence[str] = (
     pandas = require("pandas", extra="cli")
     columns = {}
     for name, column in frame.items():
-        if name in text:
+        if name in text or column.dtype == "category":
             columns[name] = column
             continue
         try:

@@ -105,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="DATA.csv",
         help="rows of the model's variables, in UTF-8, separated by commas, below a header: a first row of nothing but "
         "numbers is refused as data without one, unless the model's variables have these names or they are 0, 1, 2, "
-        "and so on, as pandas numbers columns",
+        "and so on, as pandas numbers columns. Text holds the levels of categories, empty cells are missing values",
     )
     decompose.add_argument("--target", metavar="COLUMN", help="the column to compare with, of numbers or class labels")
     decompose.add_argument("--order", type=_order, default=2, metavar="N", help="order of the largest component (2)")

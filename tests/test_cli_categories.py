@@ -1,0 +1,139 @@
+"""The command line on columns of text: the levels of models, missing cells, and levels that look like numbers."""
+
+from pathlib import Path
+
+import joblib
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from boosters import library
+from sklearn.ensemble import HistGradientBoostingRegressor
+from test_cli import refused, run
+from tolerance import assert_close
+
+import fasthdmr
+from fasthdmr._cli.data_file import read_rows
+from fasthdmr.loaders.model_file import load_model
+
+pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")
+
+mpl.use("Agg")
+
+
+def rows(n=400):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "area": rng.normal(size=n),
+            "city": rng.choice(["Oslo", "Bergen", "Narvik"], n),
+            "zip": rng.choice(["0150", "5003", "8500", "9008"], n),
+            "rooms": rng.integers(1, 5, n),
+            "floor": rng.integers(-1, 9, n),
+        }
+    )
+    y = X["area"] * (X["city"] == "Oslo") + (X["zip"] == "5003") + 0.5 * X["rooms"]
+    X.loc[::17, "city"] = None
+    return X, y
+
+
+def categories(X):
+    """Columns of text and, to have a column of numbers between others, of rooms as categories."""
+    return X.astype(dict.fromkeys(["city", "zip", "rooms"], "category"))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    X, y = rows()
+    X.assign(price=y).to_csv(tmp_path / "data.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def save_lightgbm(X, y):
+    lightgbm = library("lightgbm")
+    model = lightgbm.LGBMRegressor(n_estimators=10, max_depth=3, verbose=-1, min_child_samples=5, n_jobs=1)
+    model.fit(categories(X), y).booster_.save_model("model.txt")
+    return "model.txt", model.predict(categories(X))
+
+
+def save_xgboost(X, y):
+    xgboost = library("xgboost")
+    if tuple(map(int, xgboost.__version__.split(".")[:2])) < (3, 1):
+        pytest.skip("xgboost before 3.1 does not write levels")
+    model = xgboost.XGBRegressor(n_estimators=10, max_depth=3, enable_categorical=True, n_jobs=1)
+    model.fit(categories(X), y).save_model("model.ubj")
+    return "model.ubj", model.predict(categories(X))
+
+
+def save_histogram(X, y):
+    model = HistGradientBoostingRegressor(max_iter=10, max_depth=3, categorical_features="from_dtype")
+    joblib.dump(model.fit(categories(X), y), "model.joblib")
+    return "model.joblib", model.predict(categories(X))
+
+
+SAVED = [save_lightgbm, save_xgboost, save_histogram]
+
+
+def read(path, target=None):
+    forest = fasthdmr.load_forest(load_model(Path(path), trust=True))
+    return forest, *read_rows(Path("data.csv"), forest, target)
+
+
+@pytest.mark.parametrize("save", SAVED)
+def test_models_get_the_levels_of_text(folder, save):
+    path, predicted = save(*rows())
+    forest, X, y = read(path, "price")
+    assert_close(forest.predict(X), predicted, 1e-5, reason="xgboost sums in float32")
+    assert_close(y, rows()[1])
+    assert X["city"].isna().sum() == rows()[0]["city"].isna().sum() > 0
+    assert set(X["zip"]) == {"0150", "5003", "8500", "9008"}  # not numbers, which have no leading zeros
+
+
+@pytest.mark.parametrize("save", SAVED)
+def test_decompose_runs_on_text(folder, capsys, save):
+    path, _ = save(*rows())
+    status, out, _ = run(capsys, "decompose", path, "data.csv", "--trust", "--target", "price")
+    assert status == 0 and "city" in out and "R² of the components against price" in out
+
+
+@pytest.mark.parametrize("save", [save_lightgbm, save_xgboost])
+def test_codes_in_place_of_levels(folder, save):
+    X, y = rows()
+    path, predicted = save(X, y)
+    codes = categories(X)
+    for name in ("city", "zip", "rooms"):
+        codes[name] = codes[name].cat.codes.where(codes[name].notna())
+    codes.to_csv("data.csv", index=False)
+    assert_close(read(path)[0].predict(read(path)[1]), predicted, 1e-5, reason="xgboost sums in float32")
+
+
+def test_unseen_levels_are_as_in_the_library(folder, capsys):
+    X, y = rows()
+    path, _ = save_lightgbm(X, y)
+    X.loc[0, "city"] = "Tromsø"
+    X.to_csv("data.csv", index=False)
+    assert read(path)[1]["city"].isna().sum() == X["city"].isna().sum()
+    path, _ = save_xgboost(X.iloc[1:], y[1:])
+    assert "'city' holds categories that the model has not seen, such as 'Tromsø'" in refused(
+        capsys, "decompose", path, "data.csv"
+    )
+
+
+def test_columns_of_categories_that_cannot_be_told(folder, capsys):
+    X, y = rows()
+    path, _ = save_lightgbm(X, y)
+    X.assign(floor=X["rooms"]).to_csv("data.csv", index=False)  # both have the levels 1 to 4
+    line = refused(capsys, "decompose", path, "data.csv")
+    assert "data.csv: several columns may be the categories that the model was trained with" in line
+    assert "Bergen, Narvik, Oslo; 0150, 5003, 8500, …; 1, 2, 3, …." in line
+    X.assign(zip="unknown").to_csv("data.csv", index=False)
+    assert "no columns may be the categories" in refused(capsys, "decompose", path, "data.csv")
+
+
+def test_text_that_the_model_does_not_take(folder, capsys):
+    X, y = rows()
+    joblib.dump(HistGradientBoostingRegressor(max_iter=2).fit(X[["area", "rooms"]], y), "numbers.joblib")
+    X.assign(rooms=X["city"]).to_csv("data.csv", index=False)
+    line = refused(capsys, "decompose", "numbers.joblib", "data.csv", "--trust")
+    assert "data.csv: column 'rooms' has the text" in line
