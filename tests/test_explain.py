@@ -141,7 +141,7 @@ def test_missing_values():
     X.iloc[::7, 0] = np.nan
     hdmr = TreeHDMR(RandomForestRegressor(5, max_depth=3, random_state=0).fit(X, y)).fit(X)
     explanation = hdmr.explain(X.iloc[0])
-    assert "nan" in str(explanation)
+    assert "missing" in str(explanation)
     total = explanation.intercept + explanation.contributions.sum() + explanation.residual
     assert_close(total, explanation.output)
 

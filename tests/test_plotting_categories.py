@@ -104,7 +104,7 @@ def test_levels_that_look_alike_have_distinct_names():
     (axes,) = drawn(component((0,), np.zeros_like, rows=rows, levels={0: levels}))
     names = [text.get_text().rsplit("  ", 1)[0] for text in axes.get_yticklabels()]
     assert len(set(names)) == len(levels)
-    assert names[2:] == ["1 (2)", "1 (3)", "True", *names[5:7], "two lines", "$x_$"] and max(map(len, names)) < 30
+    assert names[2:] == ["1 (2)", "1 (3)", "True", *names[5:7], "two\\nlines", "$x_$"] and max(map(len, names)) < 30
     axes.figure.canvas.draw()  # a formula that cannot be parsed would be an error
 
 

@@ -17,6 +17,7 @@ import sklearn.datasets
 from fasthdmr._cli.console import one_line, say
 from fasthdmr._cli.data_file import read_rows
 from fasthdmr._cli.labels import accuracy, class_numbers
+from fasthdmr._cli.level_effects import level_effects
 from fasthdmr._cli.output_file import check_target, drawn, write_files
 from fasthdmr._cli.report import pictures, render
 from fasthdmr._estimators.tree_hdmr import TreeHDMR
@@ -176,8 +177,9 @@ def _decompose(arguments: argparse.Namespace) -> None:
             scores[f"Accuracy of the {name} against {arguments.target}"] = f"{hits:.4f}"
     elif y is not None:
         scores[f"R² of the components against {arguments.target}"] = f"{hdmr.score(X, y):.4f}"
-    written = {} if arguments.out is None else _table_and_pictures(hdmr, arguments.out)
-    page = {} if arguments.report is None else {arguments.report: _page(arguments, model, hdmr, X, scores)}
+    levels = level_effects(hdmr, X)
+    written = {} if arguments.out is None else _table_and_pictures(hdmr, arguments.out, levels)
+    page = {} if arguments.report is None else {arguments.report: _page(arguments, model, hdmr, X, scores, levels)}
     # Before printing, which a closed pipe may end.
     write_files(written | page)
     say(f"{forest.n_trees} trees, {X.shape[0]} rows, {X.shape[1]} variables\n")
@@ -204,7 +206,7 @@ def _say_written(directory: Path, written: Mapping[Path, bytes]) -> None:
     say(f"\nWritten to {directory}: {', '.join(path.name for path in written)}")
 
 
-def _page(arguments: argparse.Namespace, model: Any, hdmr: Any, X: Any, scores: dict[str, str]) -> bytes:
+def _page(arguments: argparse.Namespace, model: Any, hdmr: Any, X: Any, scores: dict[str, str], levels: Any) -> bytes:
     """Return the page."""
     facts = {
         "Model": arguments.model.name,
@@ -226,6 +228,7 @@ def _page(arguments: argparse.Namespace, model: Any, hdmr: Any, X: Any, scores: 
         facts=facts,
         options=options,
         warnings=lambda: _messages(arguments.caught),
+        levels=levels,
     )
     return page.encode("utf-8", "backslashreplace")  # names of files may contain characters that UTF-8 cannot encode
 
@@ -234,26 +237,37 @@ def _numbers_as_text(values: Any) -> str:
     return ", ".join(f"{value:.6g}" for value in np.atleast_1d(values))
 
 
-_TABLES = ("indices.csv", "indices.json")
+_TABLES = ("indices.csv", "indices.json", "levels.csv")
 
 
-def _table_and_pictures(hdmr: Any, directory: Path) -> dict[Path, bytes]:
-    """Return the files of the index table and of the pictures."""
+def _table_and_pictures(hdmr: Any, directory: Path, levels: Any = None) -> dict[Path, bytes]:
+    """Return the files of the tables and of the pictures; that of levels only if there are categorical variables."""
     pyplot = require("matplotlib.pyplot", extra="cli")
     indices = hdmr.sensitivity_
     frame = indices.to_frame()
-    rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
     summary = {"variance": indices.variance, "residual": indices.residual, "explained": indices.explained()}
-    content = {name: np.asarray(value).tolist() for name, value in summary.items()} | {"indices": rows}
-    # Fields with carriage returns are quoted only if ends of lines have them, too.
-    csv = frame.to_csv(index=False, lineterminator="\r\n").replace("\r\n", "\n")
-    tables = [csv, json.dumps(content, indent=1, ensure_ascii=False)]
-    files = {
-        directory / name: text.encode("utf-8", "backslashreplace") for name, text in zip(_TABLES, tables, strict=True)
-    }
+    content = {name: np.asarray(value).tolist() for name, value in summary.items()} | {"indices": _records(frame)}
+    tables = {"indices.csv": _csv(frame)}
+    if levels is not None and not levels.empty:
+        content["levels"] = _records(levels)
+        tables["levels.csv"] = _csv(levels)
+    tables["indices.json"] = json.dumps(content, indent=1, ensure_ascii=False)
+    files = {directory / name: text.encode("utf-8", "backslashreplace") for name, text in tables.items()}
     for k in range(indices.n_outputs):
         suffix = f"_{k}" if indices.n_outputs > 1 else ""
         for name, display in pictures(hdmr, k).items():
             files[directory / f"{name}{suffix}.png"] = drawn(display.figure_, "png", dpi=150)
             pyplot.close(display.figure_)
     return files
+
+
+def _records(frame: Any) -> list[dict[str, Any]]:
+    """Return the rows of a table for JSON."""
+    records: list[dict[str, Any]] = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    return records
+
+
+def _csv(frame: Any) -> str:
+    # Fields with carriage returns are quoted only if ends of lines have them, too.
+    text: str = frame.to_csv(index=False, lineterminator="\r\n").replace("\r\n", "\n")
+    return text

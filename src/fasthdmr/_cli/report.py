@@ -19,8 +19,9 @@ from fasthdmr._results.level_sets import MARK, holds_zero, note
 from fasthdmr._results.sensitivity import Sensitivity
 from fasthdmr._support.indices import INDICES
 from fasthdmr._support.optional import require
+from fasthdmr._support.outputs import with_unit
 from fasthdmr._support.tables import four_decimals
-from fasthdmr._support.text import escaped
+from fasthdmr._support.text import escaped, level_name
 from fasthdmr.plotting import ComponentDisplay, SensitivityDisplay
 from fasthdmr.plotting.sensitivity import MAX_BARS
 
@@ -64,6 +65,7 @@ def render(
     facts: Mapping[str, Any],
     options: Mapping[str, Any],
     warnings: Callable[[], Sequence[str]],
+    levels: Any = None,
 ) -> str:
     """Return the page.
 
@@ -77,6 +79,8 @@ def render(
         The options of the decomposition.
     warnings : callable
         Returns the lines of warnings; called at the end, since drawing may raise warnings.
+    levels : DataFrame, optional
+        The result of `level_effects`.
 
     Returns
     -------
@@ -96,7 +100,7 @@ def render(
     # A second line of defence: even a name that is not escaped could neither run nor load anything.
     policy = f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'"
     versions = {name: version(name) for name in _PACKAGES} | {"Python": platform.python_version()}
-    outputs = "\n".join(_output(hdmr, k) for k in range(hdmr.sensitivity_.n_outputs))
+    outputs = "\n".join(_output(hdmr, k, levels) for k in range(hdmr.sensitivity_.n_outputs))
     return Template(_asset("_report.html")).substitute(
         policy=policy,
         title=escape(title),
@@ -131,8 +135,8 @@ def _list(lines: Sequence[str]) -> str:
     return "<ul>" + "".join(f"\n<li>{escape(line)}</li>" for line in lines) + "\n</ul>"
 
 
-def _output(hdmr: Any, output: int) -> str:
-    """Return the table and the pictures of one output."""
+def _output(hdmr: Any, output: int, levels: Any) -> str:
+    """Return the tables and the pictures of one output."""
     indices: Sensitivity = hdmr.sensitivity_
     of_what = ""
     if indices.n_outputs > 1:
@@ -143,11 +147,44 @@ def _output(hdmr: Any, output: int) -> str:
             f"<section>\n<h2>{escape('Indices' + of_what)}</h2>",
             "<p>Click on a column heading to sort by it.</p>",
             _table(indices, output),
+            *_levels(levels, hdmr.decomposition_, output, escape(of_what)),
             f"</section>\n<section>\n<h2>{escape('Pictures' + of_what)}</h2>",
             *figures,
             "</section>",
         ]
     )
+
+
+def _levels(levels: Any, decomposition: Any, output: int, of_what: str) -> list[str]:
+    """Return the tables of the levels of categorical variables, for one output."""
+    if levels is None or levels.empty:
+        return []
+    if decomposition.output_names is not None:
+        levels = levels[levels["output"] == decomposition.output_names[output]]
+    parts = [f"</section>\n<section>\n<h2>Levels of categorical variables{of_what}</h2>"]
+    parts.append(f"<p>{_EFFECT}</p>")
+    heads = "".join(
+        _heading(text, number=k > 0, sorted_by="descending" if k == 1 else None)
+        for k, text in enumerate(("Level", with_unit("Effect", escape(decomposition.unit)), "Share of rows"))
+    )
+    for variable, own in levels.groupby("variable", sort=False):
+        body = "\n".join(
+            f'<tr><td data-value="{escape(name)}">{escape(name)}</td>'
+            f'<td class="number" data-value="{effect!r}">{_signed(effect)}</td>'
+            f'<td class="number" data-value="{share!r}">{share:.1%}</td></tr>'
+            for name, effect, share in zip(map(level_name, own["level"]), own["effect"], own["share"], strict=True)
+        )
+        parts.append(
+            f'<h3>{escape(escaped(variable))}</h3>\n<div class="scroll" tabindex="0">\n<table>\n'
+            f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>\n</div>"
+        )
+    return parts
+
+
+_EFFECT = (
+    "The effect of a level is the value of the function of this variable alone: what the level adds to the output, "
+    "compared with the mean over all rows."
+)
 
 
 _CAPTIONS = {
@@ -180,7 +217,10 @@ def _table(indices: Sensitivity, output: int) -> str:
     count = len(indices.subspaces)
     frame = indices.to_frame().iloc[output * count : (output + 1) * count].reset_index(drop=True)
     frame = frame.sort_values("S", ascending=False, kind="stable")
-    heads = "".join(_head(column, "descending" if column == "S" else None) for column in _COLUMNS)
+    heads = "".join(
+        _heading(html, number=column != "names", sorted_by="descending" if column == "S" else None)
+        for column, html in _COLUMNS.items()
+    )
     body = "\n".join(
         f"<tr>{''.join(_cell(row, column) for column in _COLUMNS)}</tr>" for row in frame.to_dict("records")
     )
@@ -205,10 +245,11 @@ def _table(indices: Sensitivity, output: int) -> str:
 </div>{below}"""
 
 
-def _head(column: str, sorted_by: str | None) -> str:
-    kind = "" if column == "names" else ' class="number"'
+def _heading(html: str, *, number: bool, sorted_by: str | None) -> str:
+    """Return the heading of a column that can be sorted."""
+    kind = ' class="number"' if number else ""
     order = "" if sorted_by is None else f' aria-sort="{sorted_by}"'
-    return f'<th scope="col"{kind}{order}><button type="button">{_COLUMNS[column]}</button></th>'
+    return f'<th scope="col"{kind}{order}><button type="button">{html}</button></th>'
 
 
 def _cell(row: Mapping[str, Any], column: str) -> str:
@@ -229,6 +270,11 @@ def _cell(row: Mapping[str, Any], column: str) -> str:
 def _foot(name: str, values: Sequence[str]) -> str:
     cells = "".join(f'<td class="number">{value}</td>' for value in values)
     return f"<tr><td>{name}</td><td></td>{cells}</tr>"
+
+
+def _signed(value: float) -> str:
+    """Return an effect with four digits and its sign."""
+    return f"{value:+.4g}".replace("-", "−")
 
 
 def _number(value: float) -> str:

@@ -16,6 +16,7 @@ from fasthdmr._support.optional import require
 from fasthdmr._support.outputs import output_index, with_unit
 from fasthdmr._support.subspaces import Subspace, subspace_names
 from fasthdmr._support.tables import format_rows
+from fasthdmr._support.text import level_name
 from fasthdmr._support.typing import Floats
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ class Explanation:
     def __str__(self) -> str:
         terms: list[tuple[Any, str, str, float]] = [("", "f0", "", self.intercept)]
         for u, name, values, term in zip(self.subspaces, self.names, self.values, self.contributions, strict=True):
-            terms.append((u, name, " & ".join(map(_value_text, values)), float(term)))
+            terms.append((u, name, " & ".join(map(level_name, values)), float(term)))
         terms, rest = terms[: 1 + _MAX_PRINTED], terms[1 + _MAX_PRINTED :]
         if rest:
             terms.append(("", f"{len(rest)} weaker", "", sum(term for *_, term in rest)))
@@ -133,12 +134,6 @@ class Explanation:
         rows = [(*term, total) for term, total in zip(terms, sums, strict=True)]
         columns = ("Subspace", "Variables", "Values", "Contribution", "Sum")
         return format_rows(columns, rows, [("", with_unit("Output", self.unit), "", self.output, None)])
-
-
-def _value_text(value: Any) -> str:
-    if value is None:
-        return "missing"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def explain(

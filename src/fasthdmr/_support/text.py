@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from bisect import bisect_right
 from itertools import accumulate
+from typing import Any
 from unicodedata import category, east_asian_width
 
 
@@ -59,6 +60,22 @@ def or_ascii(sign: str, instead: str) -> str:
     except UnicodeEncodeError:
         return instead
     return sign
+
+
+def level_name(value: Any) -> str:
+    r"""Return a value of a variable as text: a number, or a level of a categorical variable.
+
+    Examples
+    --------
+    >>> level_name(None), level_name(0.123456), level_name(20304), level_name("New\nYork")
+    ('missing', '0.1235', '20304', 'New\\nYork')
+    """
+    if value is None or value != value:
+        return "missing"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    text = escaped(str(value))
+    return text if text.strip() else "(empty)"
 
 
 def _escape(character: str) -> str:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from fasthdmr._support.cached import cached_property
 from fasthdmr._support.outputs import with_unit
 from fasthdmr._support.sample import Sample
+from fasthdmr._support.text import level_name
 from fasthdmr._support.typing import Floats
-from fasthdmr.plotting._shared import function_label, level_name, short_names, shorten
+from fasthdmr.plotting._shared import function_label, short_names, shorten
 
 MAX_LEVELS = 10  # a numeric variable with at most so many distinct values is drawn as bars
 TOP = 20  # of the levels of a categorical variable, so many are drawn by name

@@ -50,19 +50,6 @@ def shorten(name: str, longest: int = _LONGEST_NAME) -> str:
     return text.shorten(text.escaped(name), longest)
 
 
-def level_name(value: Any) -> str:
-    r"""Return a value of a variable as text: a number, or a level of a categorical variable.
-
-    Examples
-    --------
-    >>> level_name(None), level_name(0.123456), level_name(20304), level_name("New\nYork")
-    ('missing', '0.1235', '20304', 'New York')
-    """
-    if value is None or value != value:
-        return "missing"
-    return f"{value:.4g}" if isinstance(value, float) else " ".join(str(value).split()) or "(empty)"
-
-
 def short_names(names: Sequence[str], longest: int = _LONGEST_NAME) -> list[str]:
     """Return names short enough for an axis, and distinct: where both ends are the same, the part that differs.
 

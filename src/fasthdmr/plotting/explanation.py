@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from fasthdmr._support.outputs import with_unit
+from fasthdmr._support.text import level_name
 from fasthdmr._support.typing import Floats
 from fasthdmr.plotting import _shared as shared
 from fasthdmr.plotting._protocols import Terms
@@ -131,8 +132,7 @@ class WaterfallDisplay:
         e = self.explanation
         labels = [
             " & ".join(
-                f"{shared.shorten(name)} = {shared.level_name(value)}"
-                for name, value in zip(names, values, strict=True)
+                f"{shared.shorten(name)} = {level_name(value)}" for name, value in zip(names, values, strict=True)
             )
             for names, values in zip(e.variables, e.values, strict=True)
         ]

@@ -1,0 +1,62 @@
+"""The levels of categorical variables: what each adds to the output, and its share of the rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fasthdmr._data.encoding import codes_of, column_of
+from fasthdmr._support.optional import require
+from fasthdmr._support.subspaces import distinct
+
+COLUMNS = ("variable", "level", "share", "effect")
+
+
+def level_effects(hdmr: Any, X: Any) -> Any:
+    """Return the levels of all categorical variables that have a component of their own.
+
+    Parameters
+    ----------
+    hdmr : estimator, fitted
+    X : DataFrame
+        The rows of the fit.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns variable, level, share and effect, the largest effects of a variable first. Missing values are the
+        level None. Several outputs are stacked, with a further first column, output.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import fasthdmr
+    >>> X = pd.DataFrame({"city": ["Oslo", "Oslo", "Bergen", None] * 50})
+    >>> hdmr = fasthdmr.HDMR().fit(X, (X["city"] == "Oslo") * 2.0)
+    >>> level_effects(hdmr, X).round(2)
+      variable   level  share  effect
+    0     city    Oslo   0.50    1.00
+    1     city  Bergen   0.25   -1.00
+    2     city    None   0.25   -1.00
+    """
+    pandas = require("pandas", extra="cli")
+    decomposition = hdmr.decomposition_
+    names, outputs = distinct(decomposition.feature_names), decomposition.output_names
+    rows = []
+    for j, levels in decomposition.levels.items():
+        if (j,) not in decomposition.subspaces:
+            continue
+        count = len(levels)
+        codes = codes_of(column_of(X, j), levels).astype(np.int64)
+        shares = (np.bincount(codes, minlength=count) / len(codes)).tolist()
+        effects = decomposition.component_at((j,), np.arange(float(count))[:, None]).reshape(count, -1)
+        for k, effect in enumerate(effects.T):
+            order = np.argsort(-effect, kind="stable")
+            rows += [(k, names[j], levels[c], shares[c], float(effect[c])) for c in order]
+    rows.sort(key=lambda row: row[0])  # outputs are stacked as in the table of indices
+    frame = pandas.DataFrame(rows, columns=["output", *COLUMNS], dtype=object)
+    frame = frame.astype({"share": float, "effect": float})
+    if outputs is None:
+        return frame[list(COLUMNS)]
+    return frame.assign(output=[outputs[k] for k in frame["output"]])
