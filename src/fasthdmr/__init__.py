@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         RankWarning,
         ResidualWarning,
         UnknownLevelsWarning,
+        VariablesWarning,
     )
     from fasthdmr.loaders import load_forest, register_loader
 
@@ -42,6 +43,7 @@ __all__ = [
     "Sensitivity",
     "TreeHDMR",
     "UnknownLevelsWarning",
+    "VariablesWarning",
     "analytic",
     "build_config",
     "chisquare",
@@ -67,6 +69,7 @@ _HOMES = {
     "Forest": "fasthdmr._forest.forest",
     "KernelHDMR": "fasthdmr._estimators.kernel_hdmr",
     "PairsWarning": "fasthdmr._support.warnings",
+    "VariablesWarning": "fasthdmr._support.warnings",
     "RankWarning": "fasthdmr._support.warnings",
     "ResidualWarning": "fasthdmr._support.warnings",
     "Sensitivity": "fasthdmr._results.sensitivity",

@@ -154,8 +154,11 @@ class HDMR(BaseHDMR):
         ResidualWarning
             If the residual is more than a tenth of the model's variance. The message states the remedy. (There is no
             warning for y itself, whose residual is mostly noise.)
+        VariablesWarning
+            If variables are left out, because there are hundreds of them. Those are kept that explain most of the
+            output on a coarse grid, more than by chance, and the strongest pairs of them.
         PairsWarning
-            If pairs are left out.
+            If only pairs are left out.
         ConstantWarning
             If the output is constant.
         """

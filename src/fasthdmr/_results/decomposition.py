@@ -307,7 +307,7 @@ class Decomposition:
             subspace,
             tuple(self.feature_names[i] for i in subspace),
             self._by_output(variances),
-            None if self.sample is None else self.sample.bounds[list(subspace)],
+            None if self.sample is None else self.sample.bounds(subspace),
             tuple(self.feature_names[i] for i in variables),
             None if self.dictionary.takes_columns else tuple(map(variables.index, subspace)),
             self,

@@ -18,6 +18,7 @@ from fasthdmr import _core
 from fasthdmr._spans.axes import Axis, Profile, coarsen, refinement
 from fasthdmr._spans.kinds import SPANS
 from fasthdmr._support.cached import cached_property
+from fasthdmr._support.steps import steps
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
 
@@ -25,6 +26,7 @@ MAX_DUAL_ROWS = 3000
 """The most rows for which a fit with more columns than rows uses the Gram matrix of the rows (dual form)."""
 
 _MANY_ROWS = 20_000
+_STEP = 1e7  # bytes of rows compared at a time
 
 
 def default_size(n_rows: int, order: int, basis: str = "spline") -> int:
@@ -70,8 +72,10 @@ def informative_rows(X: NDArray[Any], weights: Floats | None) -> int:
     >>> informative_rows(np.array([[1.0], [2.0], [2.0], [3.0]]), np.array([1.0, 1.0, 1.0, 0.0]))
     2
     """
-    rows = X if weights is None else X[weights > 0]
-    return len(rows) if len(rows) > _MANY_ROWS else len(np.unique(_records(rows)))
+    used = np.arange(len(X)) if weights is None else np.flatnonzero(weights > 0)
+    if len(used) > _MANY_ROWS or len(np.unique(X[used, 0])) == len(used):  # mostly so, and no copy of X is needed
+        return len(used)
+    return len(_first_of_each(_records(X if weights is None else X[used]))[0])
 
 
 def distinct_rows(X: NDArray[Any], weights: Floats | None) -> tuple[NDArray[Any], Floats]:
@@ -85,8 +89,28 @@ def distinct_rows(X: NDArray[Any], weights: Floats | None) -> tuple[NDArray[Any]
     """
     mass = np.ones(len(X)) if weights is None else weights[weights > 0]
     rows = X if weights is None else X[weights > 0]
-    _, first, inverse = np.unique(_records(rows), return_index=True, return_inverse=True)
+    first, inverse = _first_of_each(_records(rows))
     return rows[first], np.bincount(inverse, mass, len(first)).astype(np.float64)
+
+
+def _first_of_each(records: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first index of each distinct record, sorted by record, and for every record the number of its own.
+
+    These are the indices and the inverse of `np.unique`, which makes several copies of the records.
+
+    Examples
+    --------
+    >>> _first_of_each(np.array([3, 1, 3, 1, 2]))
+    (array([1, 4, 0]), array([2, 0, 2, 0, 1]))
+    """
+    order = np.argsort(records, kind="stable")
+    is_first = np.ones(len(order), dtype=bool)
+    for part in steps(len(order) - 1, records.itemsize, _STEP):
+        here = order[part.start : part.stop + 1]
+        is_first[1:][part] = records[here[1:]] != records[here[:-1]]
+    inverse = np.empty(len(order), dtype=np.int64)
+    inverse[order] = np.cumsum(is_first) - 1
+    return order[is_first], inverse
 
 
 def _records(rows: NDArray[Any]) -> NDArray[Any]:

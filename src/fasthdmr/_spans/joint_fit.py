@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ _INFLATION = 1.5
 _LARGEST_FACTOR = 1e4
 _PROBES = 32
 EXACT = 600
+_KERNEL_BYTES = 500e6  # the most memory for Gram matrices of the rows that are kept for several spans
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,13 +203,18 @@ class Dual:
         share = np.full(len(X), 1 / len(X)) if weights is None else weights / weights.sum()
         root = np.sqrt(share)[:, None]
         columns = [axis_columns(axis, np.asarray(X[:, axis.variable], dtype=np.float64)) for axis in basis.axes]
-        kernels = [c @ c.T for c in columns]
+
+        @lru_cache(maxsize=max(2, int(_KERNEL_BYTES / (8.0 * len(X) ** 2))))
+        def kernel_of(a: int) -> Floats:
+            product: Floats = columns[a] @ columns[a].T
+            return product
+
         kernel = np.zeros((len(X), len(X)))
         first = 0
         for axes, size in zip(basis.axes_of, basis.sizes, strict=True):
-            product = kernels[axes[0]]
+            product = kernel_of(axes[0])
             for a in axes[1:]:
-                product = product * kernels[a]
+                product = product * kernel_of(a)
             kernel += scale[first] * product
             first += size
         mean = share @ kernel

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import comb
 
 import numpy as np
 
 from fasthdmr._dictionaries.black_box import FunctionDictionary, Output
 from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._solve.problem import Problem
-from fasthdmr._spans.basis import Basis, closure
+from fasthdmr._spans.basis import Basis
 from fasthdmr._spans.fit import ValueSpans, solve_values
 from fasthdmr._spans.nearest_cells import Support
 from fasthdmr._spans.planning import SpanOptions, choose_basis
@@ -18,8 +17,6 @@ from fasthdmr._support.cached import cached_property
 from fasthdmr._support.progress import rows_progress
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
-
-_MAX_SUBSPACES = 100_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,13 +51,9 @@ class ValuesInSpans:
         return ValueSpans(given, [1] * self.columns.shape[1], basis, regression, support), solutions
 
     def _basis(self, problem: Problem) -> Basis:
-        n, order, chosen = problem.X.shape[1], problem.largest_order, problem.kept.interactions
+        n, chosen = problem.X.shape[1], problem.kept.interactions
         touched: list[Subspace] = [tuple(range(n))]
         if chosen is not None:
             touched = [*((j,) for j in range(n)), *chosen]
-        elif (count := sum(comb(n, t) for t in range(1, order + 1))) > _MAX_SUBSPACES:
-            raise ValueError(
-                f"order={problem.kept.order} of {n} variables makes {count:,} spans; at most {_MAX_SUBSPACES:,} are "
-                "allowed. Lower `order`, or choose subspaces with `interactions`."
-            )
-        return choose_basis(problem, closure(touched, order), order, self.options, self.columns.__getitem__, joint=True)
+        order = problem.largest_order
+        return choose_basis(problem, touched, order, self.options, self.columns.__getitem__, joint=True)

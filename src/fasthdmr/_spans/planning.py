@@ -17,6 +17,7 @@ from fasthdmr._spans.basis import MAX_DUAL_ROWS, Basis, closure, default_size, i
 from fasthdmr._spans.finer import FEW_ROWS
 from fasthdmr._spans.fit import RIDGE, effective_rows, solve_values
 from fasthdmr._spans.kinds import SPANS
+from fasthdmr._spans.screening import Room, screen
 from fasthdmr._spans.sizes import main_sizes, rows_for_sizes
 from fasthdmr._support.scale import Deviations
 from fasthdmr._support.subspaces import Subspace
@@ -31,6 +32,11 @@ MAX_TOUCHED_COLUMNS = 1500
 
 MAX_BYTES = 800e6
 """The most memory for the Gram blocks of all spans."""
+
+MAX_DUAL_PRODUCTS = 5e10
+"""The most spans times squared rows in dual form, which sums a matrix of that many numbers. It takes a minute."""
+
+_MAX_SUBSPACES = 100_000
 
 _SCREENED_ROWS = 5000
 _SCREENED_BINS = 4
@@ -106,13 +112,25 @@ def choose_basis(
         rows = screened_rows(len(X))
         return screen_pairs(*problem.part(rows), values(rows), pairs, options.degree, problem.n_levels)
 
+    chosen = problem.kept.interactions
+    screens = joint and not fits_jointly(touched, n_rows, order, options, chosen=chosen is not None)
+    if screens:
+        rows = screened_rows(len(X))
+        touched = screen(
+            *problem.part(rows),
+            values(rows),
+            order=order,
+            chosen=chosen,
+            room=_room(order, options),
+            strength=strength,
+        )
     plan = plan_spans(
         touched,
         n_rows,
         order,
         options,
         joint=joint,
-        chosen=problem.kept.interactions is not None,
+        chosen=chosen is not None or screens,
         strength=strength,
     )
     if problem.verbose:
@@ -191,21 +209,33 @@ def plan_spans(
     sizes = [default_size(n_rows, t, options.basis) for t in range(1, order + 1)] if asked is None else asked
     if n_rows < 2:  # all variables are constant, so no span will have columns
         return SpanPlan([u for u in subspaces if len(u) == 1], tuple(sizes))
-    if joint and n_rows > MAX_DUAL_ROWS:
-        fits_rows, limit = asked is None, MAX_JOINT_COLUMNS
-        pairs: list[Subspace] = [u for u in subspaces if len(u) == 2]
-        if order == 2 and not chosen and pairs and strength is not None:
-            run = SPANS[options.basis].degree(options.degree) + 1
-            single = [u for u in subspaces if len(u) == 1]
-            room = max(1, (MAX_TOUCHED_COLUMNS - run * len(single)) // run**2)
-            if fits_rows:
-                sizes = _shrink([*single, *pairs[:room]], sizes, limit)
-            room = max(1, min(room, (limit - _columns(single, sizes)) // sizes[1] ** 2))
-            subspaces = [*single, *_strongest(pairs, room, strength)]
-        elif fits_rows:
-            sizes = _shrink(subspaces, sizes, limit)
-    _check_memory(subspaces, sizes, joint=joint and n_rows > MAX_DUAL_ROWS, order=order)
+    primal = joint and n_rows > MAX_DUAL_ROWS
+    screens = primal and order == 2 and not chosen and strength is not None
+    if primal:
+        sizes, room = _fit_columns(subspaces, sizes, options, follows_rows=asked is None, screens=screens)
+    if screens and strength is not None:
+        single, pairs = ([u for u in subspaces if len(u) == t] for t in (1, 2))
+        subspaces = [*single, *_strongest(pairs, room, strength)]
+    _check_memory(subspaces, sizes, joint=primal, order=order)
     return SpanPlan(subspaces, tuple(sizes))
+
+
+def _fit_columns(
+    subspaces: list[Subspace], sizes: list[int], options: SpanOptions, *, follows_rows: bool, screens: bool
+) -> tuple[list[int], int]:
+    """Return sizes for which the columns of a joint projection are within the limit, and the most pairs.
+
+    If `screens` is true, only the strongest pairs will be kept.
+    """
+    limit = MAX_JOINT_COLUMNS
+    single, pairs = ([u for u in subspaces if len(u) == t] for t in (1, 2))
+    if not screens or not pairs:
+        return _shrink(subspaces, sizes, limit) if follows_rows else sizes, len(pairs)
+    run = SPANS[options.basis].degree(options.degree) + 1
+    room = max(1, (MAX_TOUCHED_COLUMNS - run * len(single)) // run**2)
+    if follows_rows:
+        sizes = _shrink([*single, *pairs[:room]], sizes, limit)
+    return sizes, max(1, min(room, (limit - _columns(single, sizes)) // sizes[1] ** 2))
 
 
 def as_sizes(n_splines: Any, order: int) -> list[int] | None:
@@ -259,19 +289,46 @@ def _strongest(pairs: list[Subspace], room: int, strength: Callable[[list[Subspa
     return [pairs[k] for k in kept]
 
 
-def _check_memory(subspaces: Sequence[Subspace], sizes: Sequence[int], *, joint: bool, order: int) -> None:
-    columns = _columns(subspaces, sizes)
+def _needed_bytes(subspaces: Sequence[Subspace], sizes: Sequence[int], *, joint: bool) -> float:
+    """Return an estimate of the memory for Gram matrices."""
     if joint:
-        needed = 3 * 8.0 * columns**2
-    else:
-        inside = [sum(sizes[t] ** (t + 1) * comb(len(u), t + 1) for t in range(len(u))) for u in subspaces]
-        needed = 8.0 * sum(float(c) ** 2 for c in inside)
+        return 3 * 8.0 * _columns(subspaces, sizes) ** 2
+    inside = [sum(sizes[t] ** (t + 1) * comb(len(u), t + 1) for t in range(len(u))) for u in subspaces]
+    return 8.0 * sum(float(c) ** 2 for c in inside)
+
+
+def _check_memory(subspaces: Sequence[Subspace], sizes: Sequence[int], *, joint: bool, order: int) -> None:
+    needed = _needed_bytes(subspaces, sizes, joint=joint)
     if needed > MAX_BYTES:
+        remedies = ["lower `order`"] if order > 1 else []
+        remedies += ["lower `n_splines`", "choose fewer subspaces with `interactions`"]
         raise ValueError(
-            f"order={order} makes {len(subspaces):,} spans of {columns:,} columns, whose Gram matrix needs about "
-            f"{needed / 1e9:.1f} GB; at most {MAX_BYTES / 1e9:.1f} GB are allowed. Lower `order` or `n_splines`, or "
-            "choose subspaces with `interactions`."
+            f"order={order} makes {len(subspaces):,} spans of {_columns(subspaces, sizes):,} columns, whose Gram "
+            f"matrices need about {needed / 1e9:.1f} GB; at most {MAX_BYTES / 1e9:.1f} GB are allowed. To reduce them, "
+            f"{' or '.join(remedies)}."
         )
+
+
+def fits_jointly(touched: Sequence[Subspace], n_rows: int, order: int, options: SpanOptions, *, chosen: bool) -> bool:
+    """Return whether all single variables can be held in a joint projection, with all interactions as candidates."""
+    if sum(comb(len(u), t) for u in touched for t in range(1, order + 1)) > _MAX_SUBSPACES:
+        return False
+    subspaces, asked = closure(touched, order), as_sizes(options.n_splines, order)
+    sizes = [default_size(n_rows, t, options.basis) for t in range(1, order + 1)] if asked is None else asked
+    if n_rows <= MAX_DUAL_ROWS:
+        products = len(subspaces) * float(n_rows) ** 2
+        return products <= MAX_DUAL_PRODUCTS and _needed_bytes(subspaces, sizes, joint=False) <= MAX_BYTES
+    screens = order == 2 and not chosen
+    sizes, room = _fit_columns(subspaces, sizes, options, follows_rows=asked is None, screens=screens)
+    if screens:
+        subspaces = subspaces[: sum(len(u) == 1 for u in subspaces) + room]
+    return _needed_bytes(subspaces, sizes, joint=True) <= MAX_BYTES
+
+
+def _room(order: int, options: SpanOptions) -> Room:
+    least = as_sizes(options.n_splines, order) or [4, *[3] * (order - 1)]
+    run = SPANS[options.basis].degree(options.degree) + 1
+    return Room.of(least, run, MAX_TOUCHED_COLUMNS, MAX_JOINT_COLUMNS)
 
 
 def screen_pairs(

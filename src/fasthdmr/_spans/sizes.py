@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fasthdmr._spans.additive_fit import AdditiveFit
 from fasthdmr._spans.axes import Axis, Profile
-from fasthdmr._spans.basis import Basis, distinct_rows
+from fasthdmr._spans.basis import Basis, distinct_rows, informative_rows
 from fasthdmr._support.scale import Deviations
 from fasthdmr._support.threads import one_blas_thread
 from fasthdmr._support.typing import Floats
@@ -71,9 +71,10 @@ def main_sizes(
         Sizes of the variables that get more splines than the default.
     """
     # Repeated rows become weights, so that they do not look like independent observations.
-    rows, mass = distinct_rows(np.column_stack([X, values]), weights)
-    if weights is not None or len(rows) < len(X):
-        X, values, weights = rows[:, : X.shape[1]], rows[:, X.shape[1] :], mass
+    if weights is not None or informative_rows(X, None) < len(X):
+        rows, mass = distinct_rows(np.column_stack([X, values]), weights)
+        if weights is not None or len(rows) < len(X):
+            X, values, weights = rows[:, : X.shape[1]], rows[:, X.shape[1] :], mass
     share = np.full(len(X), 1 / len(X)) if weights is None else weights / weights.sum()
     n_rows = 1 / np.sum(share**2)
     deviations = Deviations.of(values, weights)

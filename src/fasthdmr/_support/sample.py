@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,12 +54,16 @@ class Sample:
             None if values is None else values[every].copy(),
         )
 
+    def bounds(self, variables: Sequence[int]) -> Floats:
+        """Return the 1st and 99th percentile of some variables, (m, 2); 0 for variables without finite values."""
+        for j in set(variables) - set(self._bounds):
+            present = self.rows[np.isfinite(self.rows[:, j]), j]
+            self._bounds[j] = np.percentile(present, [1, 99]) if len(present) else np.zeros(2)
+        return np.array([self._bounds[j] for j in variables])
+
     @cached_property
-    def bounds(self) -> Floats:
-        """The 1st and 99th percentile of every variable, (n, 2)."""
-        bounds = np.zeros((self.rows.shape[1], 2))
-        for j, column in enumerate(self.rows.T):
-            present = column[np.isfinite(column)]
-            if len(present):
-                bounds[j] = np.percentile(present, [1, 99])
-        return bounds
+    def _bounds(self) -> dict[int, Floats]:
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_bounds"}

@@ -35,6 +35,10 @@ class PairsWarning(FastHDMRWarning):
     """The weakest pairs of variables are left out of a joint projection, whose size is limited."""
 
 
+class VariablesWarning(FastHDMRWarning):
+    """The weakest variables are left out of a joint projection, whose size is limited."""
+
+
 class ConstantWarning(FastHDMRWarning):
     """The output is constant, so its indices are 0."""
 
