@@ -11,6 +11,7 @@ from bench.goals import Goal, judgement, missed
 from bench.models import cache_directory
 from bench.problems import (
     accuracy,
+    categories,
     chisquare,
     chisquare_level,
     coverage,
@@ -41,6 +42,7 @@ PROBLEMS = {
     "chisquare_level": chisquare_level.run,
     "kernels": kernels.run,
     "loaders": loaders.run,
+    "categories": categories.run,
     "coverage": coverage.run,
     "stability": stability.run,
 }

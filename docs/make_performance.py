@@ -14,13 +14,14 @@ from fasthdmr._cli.output_file import write_files
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
-PROBLEMS = ["trees", "spans", "engines", "deep", "loaders", "accuracy", "pdp", "kernels", "chisquare"]
+PROBLEMS = ["trees", "spans", "engines", "deep", "loaders", "categories", "accuracy", "pdp", "kernels", "chisquare"]
 TITLES = {
     "trees": "Decomposing in the trees' own columns",
     "spans": "Decomposing in splines",
     "engines": "Features, against the output of inference engines",
     "deep": "Deep forests",
     "loaders": "Models of other libraries",
+    "categories": "Categorical variables",
     "pdp": "Partial dependence",
     "kernels": "Kernel machines",
     "chisquare": "Chi-square",
