@@ -49,8 +49,8 @@ def _bars(drawn: Drawn, variable: Variable, axes: Any) -> None:
     centres, levels, names = variable.levels_drawn()
     axes.bar(centres, drawn.values(levels[:, None]), width=0.8, color=shared.MIDDLE)
     _mark(drawn, centres, levels, axes)
-    labels = [f"{name}\n{share:.0%}" for name, share in zip(names, variable.shares(), strict=True)]
-    axes.set_xticks(centres, labels, fontsize="small")
+    labels = [f"{name}\n{shared.share_text(share)}" for name, share in zip(names, variable.shares(), strict=True)]
+    axes.set_xticks(centres, labels, fontsize="small" if len(labels) <= 7 else "xx-small")
     axes.tick_params(axis="x", length=0)
 
 
