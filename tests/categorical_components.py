@@ -34,7 +34,7 @@ def component(subspace, function, *, rows=None, levels=None, weights=None):
     class Component:
         names = tuple(NAMES[i] for i in subspace)
         bounds = np.array([[-1.0, 1.0]] * len(subspace))
-        _source = SimpleNamespace(sample=sample, levels={0: CITIES, 1: HEATING} if levels is None else levels)
+        _source = SimpleNamespace(sample=sample)
 
         def __call__(self, points):
             return np.asarray(function(*points.T), dtype=np.float64)
@@ -42,7 +42,7 @@ def component(subspace, function, *, rows=None, levels=None, weights=None):
         def standard_error(self, points):
             return 0.1 + 0.05 * np.arange(len(points))
 
-    Component.subspace = subspace
+    Component.subspace, Component.levels = subspace, {0: CITIES, 1: HEATING} if levels is None else levels
     return Component()
 
 

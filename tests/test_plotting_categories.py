@@ -7,7 +7,9 @@ from categorical_components import CITIES, HEATING, component, length, sample_ro
 from matplotlib import pyplot
 from tolerance import assert_close
 
+from fasthdmr import HDMR
 from fasthdmr._results.explanation import Explanation
+from fasthdmr.datasets import make_apartments
 from fasthdmr.plotting import ComponentDisplay, WaterfallDisplay
 
 mpl.use("Agg")
@@ -206,6 +208,35 @@ def test_a_waterfall_names_levels():
     labels = [text.get_text() for text in axes.get_yticklabels()]
     assert labels[:2] == ["city = Oslo", "heating = missing"]
     assert "area = 20.5" in labels[2] and "furnished = True" in labels[2]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = make_apartments(2000, random_state=0)
+    return HDMR().fit(X[["area", "city", "heating", "furnished"]], y)
+
+
+def test_levels_of_a_fitted_estimator(fitted):
+    (axes,) = ComponentDisplay.from_estimator(fitted, ["heating"], sort="effect").axes_
+    component, levels = fitted.component("heating"), ["heat pump", "district", "electric", None, "wood"]
+    assert [name for name, _ in names_and_shares(axes)] == ["missing" if level is None else level for level in levels]
+    assert_close(bar_widths(axes), component(levels))
+    (container,) = [c for c in axes.containers if isinstance(c, mpl.container.ErrorbarContainer)]
+    errors = [np.ptp(segment[:, 0]) / 2 for segment in container.lines[2][0].get_segments()]
+    assert_close(errors, 2 * component.standard_error(levels), 1e-9)
+
+
+def test_curves_and_maps_of_a_fitted_estimator(fitted):
+    curves, cells = ComponentDisplay.from_estimator(fitted, [("city", "area"), ("furnished", "city")]).axes_
+    line = next(line for line in curves.lines if line.get_label() == "Oslo")
+    x = line.get_xdata()
+    oslo = fitted.component(("city", "area"))(np.column_stack([np.full(200, "Oslo", dtype=object), x.astype(object)]))
+    assert np.isfinite(line.get_ydata()).all()
+    assert_close(line.get_ydata(), oslo)
+    assert [text.get_text() for text in cells.get_xticklabels()] == ["False", "True"]
+    names = [text.get_text() for text in cells.get_yticklabels()]
+    pairs = np.array([[value, name] for name in names for value in (False, True)], dtype=object)
+    assert_close(cells.collections[0].get_array().ravel(), fitted.component(("furnished", "city"))(pairs))
 
 
 def test_dark_styles_have_visible_marks():

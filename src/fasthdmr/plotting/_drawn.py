@@ -147,8 +147,7 @@ class Drawn:
     def variables(self) -> list[Variable]:
         """The variables, in the order in which the component takes them."""
         component = self.component
-        source = getattr(component, "_source", None)
-        sample, levels = getattr(source, "sample", None), getattr(source, "levels", {})
+        sample, levels = getattr(getattr(component, "_source", None), "sample", None), getattr(component, "levels", {})
         if not isinstance(sample, Sample) or np.isinf(sample.n_effective):  # the measure is a known law, without rows
             sample = Sample(np.empty((0, max(component.subspace) + 1)), np.empty(0))
         present = sample.weights > 0
