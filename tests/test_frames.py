@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from boosters import library
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestRegressor
@@ -12,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from tolerance import assert_close
 
-from fasthdmr import HDMR, UnknownLevelsWarning
+from fasthdmr import HDMR, UnknownLevelsWarning, load_forest
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -181,3 +182,56 @@ def test_intervals_are_levels():
     hdmr = HDMR().fit(X, Y)
     assert len(hdmr.decomposition_.levels[0]) == 4
     assert hdmr.component("size")(X["size"].iloc[:3]).shape == (3,)
+
+
+def booster_of(name, columns, y):
+    lib = library("xgboost" if "xgboost" in name else "lightgbm")
+    if name == "xgboost":
+        return lib.XGBRegressor(n_estimators=5, enable_categorical=True, n_jobs=1).fit(columns, y)
+    if name == "xgboost Booster":
+        return booster_of("xgboost", columns, y).get_booster()
+    if name == "LightGBM":
+        return lib.LGBMRegressor(n_estimators=5, verbose=-1, n_jobs=1).fit(columns, y)
+    return booster_of("LightGBM", columns, y).booster_
+
+
+BOOSTERS = ["xgboost", "xgboost Booster", "LightGBM", "LightGBM Booster"]
+
+
+@pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")
+@pytest.mark.parametrize("name", BOOSTERS)
+def test_boosters_get_frames_and_codes(name):
+    X = KINDS["category"]()[["city", "size"]]
+    model = booster_of(name, X, Y)
+    hdmr = HDMR(model).fit(X)
+    assert hdmr.feature_names_ == ("city", "size")
+    output = hdmr.predict(X) + hdmr.residual(X)
+    assert_close(output, load_forest(model).predict(X), 1e-6, reason="xgboost adds up in float32")
+    assert_close(hdmr.explain(X.iloc[7]).output, output[7])
+    codes = X.assign(city=X["city"].cat.codes.replace(-1, np.nan)).to_numpy(float)
+    for rows, categorical in ((codes, [0]), (X.to_numpy(), "from_dtype")):
+        same = HDMR(model, categorical_features=categorical).fit(rows)
+        assert same.feature_names_ == ("city", "size")  # of the model
+        assert_close(same.predict(rows) + same.residual(rows), output)
+
+
+@pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")
+@pytest.mark.parametrize("name", BOOSTERS)
+def test_boosters_of_arrays_get_arrays(name):
+    X = KINDS["text"]()[["size", "rooms"]]
+    model = booster_of(name, X.to_numpy(), Y)
+    for rows in (X, pl.from_pandas(X), X.to_numpy()):
+        hdmr = HDMR(model).fit(rows)
+        assert_close(
+            hdmr.predict(rows) + hdmr.residual(rows), load_forest(model).predict(X.to_numpy()), 1e-6, reason="float32"
+        )
+        assert hdmr.feature_names_ == (("x0", "x1") if isinstance(rows, np.ndarray) else ("size", "rooms"))
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")  # of scikit-learn, about rows of HDMR
+def test_functions_of_frames_get_frames_when_rows_are_arrays():
+    for kind in ("objects", "category"):
+        X = KINDS[kind]()
+        hdmr = HDMR(function := Recorder()).fit(X)
+        assert np.array_equal(hdmr.residual(X.to_numpy()), hdmr.residual(X))
+        assert list(function.given[1].dtypes) == list(X.dtypes)

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csc_array
 from sklearn.utils import check_array
 
 from fasthdmr._dictionaries.dictionary import Dictionary
-from fasthdmr._dictionaries.models import check_model_is_fitted, kind_of_model
-from fasthdmr._support.numbers import as_floats, check_numbers, holds_numbers
+from fasthdmr._dictionaries.models import (
+    check_model_is_fitted,
+    is_xgboost_booster,
+    kind_of_model,
+    names_of,
+    reads_codes,
+)
+from fasthdmr._support.numbers import as_floats, check_numbers, holds_numbers, is_number_type
 from fasthdmr._support.optional import find
 from fasthdmr._support.scale import check_size
 from fasthdmr._support.subspaces import embed
@@ -79,7 +87,7 @@ class Output:
     def __call__(self, X: Any) -> Floats:
         """Return the output at the rows of X, (N,) or (N, K)."""
         function = getattr(self.model, self.method) if self.method else self.model
-        found = function(self._as_fitted(X))
+        found = self._call(function, self._as_fitted(X))
         check_numbers(found, "the model's output", remedy="Pass a function of X that returns numbers.")
         with np.errstate(invalid="ignore"):  # check_array tests the sum for NaN, and a sum may overflow
             # A copy, since a function may reuse the returned array for its next call.
@@ -94,18 +102,42 @@ class Output:
         result: Floats = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
         return result
 
-    def _as_fitted(self, X: Any) -> Any:
-        """Return a copy of the rows, as a data frame if the model was fitted with names and pandas is installed.
+    def _call(self, function: Any, rows: Any) -> Any:
+        if not reads_codes(self.model):
+            return function(rows)
+        with warnings.catch_warnings():  # LightGBM reads arrays as codes, but warns that they have no names
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            return function(rows)
 
-        scikit-learn's models that were fitted without names get an array, because they would warn of names.
-        """
-        names = getattr(self.model, "feature_names_in_", None)
-        if not isinstance(X, np.ndarray):
-            if names is None and hasattr(self.model, "n_features_in_") and holds_numbers(X):
-                return as_floats(X, "X").copy()
-            return copy_of(X)
+    def _as_fitted(self, X: Any) -> Any:
+        """Return a copy of the rows as the model takes them."""
+        rows = self._named(X) if isinstance(X, np.ndarray) else self._frame(X)
+        if not is_xgboost_booster(self.model):
+            return rows
+        if not isinstance(rows, np.ndarray):
+            return find("xgboost").DMatrix(rows, enable_categorical=True)
+        names, types = self.model.feature_names, self.model.feature_types
+        return find("xgboost").DMatrix(rows, feature_names=names, feature_types=types)
+
+    def _frame(self, X: Any) -> Any:
+        """Return a data frame. Models fitted without names would warn of names, so they get an array."""
+        is_unnamed = hasattr(self.model, "n_features_in_") or is_xgboost_booster(self.model)
+        if is_unnamed and names_of(self.model) is None and holds_numbers(X):
+            return as_floats(X, "X").copy()
+        return copy_of(X)
+
+    def _named(self, X: NDArray[Any]) -> Any:
+        """Return an array, as a data frame if the model was fitted with names and pandas is installed."""
+        names, takes_codes = names_of(self.model), reads_codes(self.model)
         pandas = None if names is None or len(names) != X.shape[1] else find("pandas")
-        return X.copy(order="K") if pandas is None else pandas.DataFrame(X, columns=names, copy=True)
+        if pandas is None or (takes_codes and X.dtype.kind != "O"):
+            return X.copy(order="K")
+        frame = pandas.DataFrame(X, columns=names, copy=True)
+        if X.dtype.kind != "O":
+            return frame
+        frame = frame.infer_objects()
+        texts = [name for name in names if takes_codes and not is_number_type(frame.dtypes[name])]
+        return frame.astype(dict.fromkeys(texts, "category"))
 
 
 class FunctionDictionary(Dictionary):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from sklearn.exceptions import NotFittedError
@@ -10,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fasthdmr._forest.forest import Forest
 
+_UNNAMED = re.compile(r"(Column_)?\d+")  # the names that LightGBM and CatBoost give to columns of arrays
 _TAKE_MISSING = ("catboost", "lightgbm", "xgboost")  # their boosters, and old versions, have no scikit-learn tags
 
 
@@ -65,7 +67,7 @@ def allows_nan(model: Any) -> bool:
     tags = _tags(model)
     if tags is not None:
         return bool(tags.input_tags.allow_nan)
-    return type(model).__module__.partition(".")[0] in _TAKE_MISSING
+    return _library(model) in _TAKE_MISSING
 
 
 def _tags(model: Any) -> Any:
@@ -78,4 +80,27 @@ def _tags(model: Any) -> Any:
 
 def names_of(model: Any) -> Any:
     """Return the feature names that a model was fitted with, or None."""
-    return model.feature_names if isinstance(model, Forest) else getattr(model, "feature_names_in_", None)
+    if isinstance(model, Forest):
+        return model.feature_names
+    for attribute in ("feature_names_in_", "feature_names", "feature_names_", "feature_name"):  # the last: of boosters
+        if (names := getattr(model, attribute, None)) is not None:
+            names = names() if callable(names) else names
+            return None if all(map(_UNNAMED.fullmatch, map(str, names))) else names
+    return None
+
+
+def is_xgboost_booster(model: Any) -> bool:
+    """Return whether a model is a `Booster` of xgboost, which predicts at a `DMatrix`."""
+    return _library(model) == "xgboost" and type(model).__name__ == "Booster"
+
+
+def reads_codes(model: Any) -> bool:
+    """Return whether a model of xgboost or LightGBM was fitted to categories: it reads arrays as their codes."""
+    if _library(model) == "xgboost":
+        booster = model.get_booster() if hasattr(model, "get_booster") else model
+        return "c" in (booster.feature_types or ())
+    return _library(model) == "lightgbm" and bool(getattr(model, "booster_", model).pandas_categorical)
+
+
+def _library(model: Any) -> str:
+    return type(model).__module__.partition(".")[0]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 
+from fasthdmr._data.frames import as_typed
 from fasthdmr._dictionaries.black_box import Output
 from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._dictionaries.models import allows_nan, names_of, outputs_scores
@@ -18,6 +19,7 @@ from fasthdmr._solve.problem import Problem
 from fasthdmr._spans.kinds import SPANS
 from fasthdmr._spans.of_values import ValuesInSpans
 from fasthdmr._spans.planning import SpanOptions
+from fasthdmr._support.optional import find
 from fasthdmr._support.sample import Sample
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
@@ -196,6 +198,8 @@ class HDMR(BaseHDMR):
         """Return X as the black box takes it: a data frame, or an array of its numbers or levels."""
         if is_frame(X):
             return X
+        if self._dtypes is not None and (pandas := find("pandas")) is not None:
+            return as_typed(pandas.DataFrame(X, columns=self._dtypes.index, dtype=object), self._dtypes)
         return np.array(X, dtype=None if isinstance(X, np.ndarray) else object) if self._encoding.levels else rows
 
     def _black_box(self, X: Any, rows: NDArray[Any]) -> Floats:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fasthdmr._data.frames import as_typed
 from fasthdmr._results.decomposition import Decomposition
 from fasthdmr._support.numbers import check_rows_are_there
 from fasthdmr._support.optional import require
@@ -201,7 +202,9 @@ def as_row(x: Any, dtypes: Any = None) -> Any:
     """
     given = x
     if hasattr(x, "iloc") and np.ndim(x) == 1:  # a row of a pandas frame: its index names the variables
-        return _as_frame(x, dtypes)
+        # Of columns of several dtypes it has objects, pd.NA among them.
+        x = x.where(x.notna(), np.nan) if x.dtype.kind == "O" else x
+        return as_typed(x.to_frame().T, dtypes)
     check_rows_are_there(x, "x")
     if not hasattr(x, "shape"):
         x = np.asarray(x)
@@ -218,13 +221,3 @@ def as_row(x: Any, dtypes: Any = None) -> Any:
             "Pass one row, as in X[:1] or X.iloc[[0]]."
         )
     return x
-
-
-def _as_frame(row: Any, dtypes: Any) -> Any:
-    """Return a Series as a frame of one row. Of columns of several dtypes it has objects, pd.NA among them."""
-    frame = (row.where(row.notna(), np.nan) if row.dtype.kind == "O" else row).to_frame().T.infer_objects()
-    if dtypes is not None and list(frame.columns) == list(dtypes.index):
-        for j, dtype in enumerate(dtypes):
-            if dtype.name == "category" and (row.isna().iloc[j] or row.iloc[j] in dtype.categories):
-                frame.isetitem(j, frame.iloc[:, j].astype(dtype))
-    return frame
