@@ -1,15 +1,18 @@
 """Categorical variables of tree models: spans of levels, and trees that read numbers of their own."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 from boosters import library
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor, RandomForestRegressor
 from tolerance import assert_close
 
-from fasthdmr import TreeHDMR, UnknownLevelsWarning, load_forest
+from fasthdmr import HDMR, TreeHDMR, UnknownLevelsWarning, decompose, load_forest
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -185,3 +188,57 @@ def test_polars_frames():
     assert hdmr.decomposition_.levels.keys() == {0}
     assert_close(hdmr.predict(X) + hdmr.residual(X), model.predict(X.to_numpy()))
     assert hdmr.set_output(transform="polars").transform(X).columns[0] == "new"
+
+
+@given(st.data())
+@settings(max_examples=25, deadline=None)
+def test_names_and_order_of_levels_do_not_matter(data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 100)))
+    counts = data.draw(st.lists(st.integers(1, 6), min_size=1, max_size=2))
+    n = 60
+    codes = np.column_stack([rng.integers(0, count, n) for count in counts])
+    number = rng.normal(size=n)
+    y = number + codes[:, 0] * np.sin(3 * number) + codes.sum(axis=1)
+    texts = st.text(max_size=3) | st.integers(-3, 3) | st.none()
+    frames = []
+    for _ in range(2):
+        columns = {"number": number}
+        for j, count in enumerate(counts):
+            names = data.draw(st.lists(texts, min_size=count, max_size=count, unique=True))
+            columns[f"c{j}"] = np.array([names[k] for k in codes[:, j]], dtype=object)
+            if all(isinstance(name, str) for name in names) and data.draw(st.booleans()):
+                declared = data.draw(st.permutations([*names, "not used"]))
+                columns[f"c{j}"] = pd.Categorical(columns[f"c{j}"], categories=declared)
+        frames.append(pd.DataFrame(columns))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        first, second = (HDMR(categorical_features=range(1, len(counts) + 1)).fit(X, y) for X in frames)
+    assert_close(second.evaluate(frames[1]), first.evaluate(frames[0]))
+    assert_close(second.sensitivity_.S, first.sensitivity_.S)
+    assert_close(np.sum(first.sensitivity_.S) + first.residual_, 1.0)
+
+
+def test_levels_of_weight_zero():
+    weights = np.where(NUMBER == 2, 0.0, 1.0)
+    model = histogram_model().fit(X, Y)
+    hdmr = TreeHDMR(model).fit(X, sample_weight=weights)
+    without = TreeHDMR(model).fit(X[NUMBER != 2])
+    assert hdmr.decomposition_.levels == without.decomposition_.levels
+    assert_close(hdmr.sensitivity_.S, without.sensitivity_.S, 1e-9)
+
+
+def test_codes_are_never_given_to_models():
+    hdmr = HDMR(lambda X: X["size"]).fit(X)
+    with pytest.raises(ValueError, match="Rows hold codes of levels, which the model does not take"):
+        hdmr.decomposition_.black_box(np.zeros((1, 4)))
+
+
+def test_set_output():
+    hdmr = HDMR(interactions=[("city", "size")]).set_output(transform="pandas").fit(X.set_index(np.arange(N) + 5), Y)
+    found = hdmr.transform(X.set_index(np.arange(N) + 5))
+    assert found.columns.tolist() == ["city", "size", "street", "new", "city & size"] and found.index[0] == 5
+
+
+def test_labels_are_refused_by_decompose():
+    with pytest.raises(ValueError, match=r"column 'city' holds text.*Encode labels as indicators"):
+        decompose(X[["size", "city"]].astype({"city": str}), [0, 1], y=Y)

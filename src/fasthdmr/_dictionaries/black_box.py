@@ -148,11 +148,14 @@ class FunctionDictionary(Dictionary):
     output : Output or None
         None if the black box is data y, which has no values at new rows.
     n_features : int
+    has_levels : bool
+        Whether rows hold codes of levels, which the black box does not take.
     """
 
-    def __init__(self, output: Output | None, n_features: int) -> None:
+    def __init__(self, output: Output | None, n_features: int, *, has_levels: bool = False) -> None:
         self.output = output
         self.n_features = n_features
+        self.has_levels = has_levels
 
     def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
         """Return the product of the columns (1, f) at the rows and the weights, (N, C)."""
@@ -160,6 +163,11 @@ class FunctionDictionary(Dictionary):
             raise ValueError(
                 "The decomposition was fitted to data y, so there is no model to evaluate at new rows. Compare y with "
                 "predict(X), or use score(X, y)."
+            )
+        if self.has_levels:
+            raise ValueError(
+                "Rows hold codes of levels, which the model does not take. Use predict(X) + residual(X) of the "
+                "estimator, with X as in fit."
             )
         values = self.output(rows).reshape(len(rows), -1)[:, output]
         result: Floats = np.column_stack([np.ones(len(rows)), values]) @ weights

@@ -22,6 +22,11 @@ from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import column_names
 from fasthdmr._support.weights import check_weights
 
+_LABELS = (
+    "Encode labels as indicators: a column for each level but one, all with the subspace of the variable, as from "
+    "pandas.get_dummies(column, drop_first=True). HDMR and TreeHDMR take text."
+)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ColumnDecomposition(Decomposition):
@@ -109,7 +114,7 @@ def decompose(
     >>> bool(np.allclose(result.intercept + result.evaluate(columns).sum(axis=1), columns @ [1, 1, 0, 0, 1]))
     True
     """
-    check_numbers(columns, "columns")
+    check_numbers(columns, "columns", remedy=_LABELS)
     matrix = check_array(columns, dtype=[np.float64, np.float32], input_name="columns")
     names, labels = _subspaces(subspaces, matrix.shape[1], feature_names)
     weights = check_weights(sample_weight, matrix)

@@ -200,7 +200,9 @@ class HDMR(BaseHDMR):
             return X
         if self._dtypes is not None and (pandas := find("pandas")) is not None:
             return as_typed(pandas.DataFrame(X, columns=self._dtypes.index, dtype=object), self._dtypes)
-        return np.array(X, dtype=None if isinstance(X, np.ndarray) else object) if self._encoding.levels else rows
+        if not self._encoding.levels:
+            return rows
+        return X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
 
     def _black_box(self, X: Any, rows: NDArray[Any]) -> Floats:
         if self._output is None:

@@ -47,7 +47,8 @@ class ValuesInSpans:
         basis = self._basis(problem)
         with rows_progress(len(X), "rows of the spans", verbose=problem.verbose):
             solutions, regression = solve_values(X, weights, basis, self.columns, n_threads=problem.n_threads)
-        given, support = FunctionDictionary(self.output, X.shape[1]), Support.of(X, weights, basis)
+        given = FunctionDictionary(self.output, X.shape[1], has_levels=bool(problem.n_levels))
+        support = Support.of(X, weights, basis)
         return ValueSpans(given, [1] * self.columns.shape[1], basis, regression, support), solutions
 
     def _basis(self, problem: Problem) -> Basis:
