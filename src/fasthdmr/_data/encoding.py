@@ -100,7 +100,7 @@ class Encoding:
         rows = X.copy(deep=False) if hasattr(X, "isetitem") else X if hasattr(X, "columns") else _writable(X)
         for j, levels in self.levels.items():
             if j < rows.shape[1]:
-                rows = _with_column(rows, j, codes_of(column_of(X, j), levels))
+                rows = with_column(rows, j, codes_of(column_of(X, j), levels))
         if isinstance(rows, np.ndarray) and set(self.levels) == set(range(rows.shape[1])):
             return rows.astype(np.float64)
         return rows
@@ -296,12 +296,13 @@ def codes_of(column: NDArray[Any], levels: Sequence[Any]) -> NDArray[np.float64]
     return codes
 
 
-def _with_column(rows: Any, column: int, values: NDArray[np.float64]) -> Any:
+def with_column(rows: Any, column: int, values: NDArray[Any]) -> Any:
+    """Return rows with other values in a column: polars' frames are not changed, but others are."""
     if isinstance(rows, np.ndarray):
         rows[:, column] = values
     elif hasattr(rows, "isetitem"):
         rows.isetitem(column, values)
-    else:  # frames of polars are immutable: this returns a new one
+    else:
         old = rows[:, column]
         return rows.with_columns(type(old)(old.name, values))
     return rows

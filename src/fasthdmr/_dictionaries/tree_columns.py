@@ -11,6 +11,7 @@ from scipy.sparse import csc_array
 
 from fasthdmr import _core
 from fasthdmr._dictionaries.dictionary import Labels, OwnSpans
+from fasthdmr._dictionaries.pipeline_inputs import PipelineInputs
 from fasthdmr._dictionaries.tree_inputs import TreeInputs
 from fasthdmr._forest.forest import Forest
 from fasthdmr._support.cached import cached_property
@@ -35,7 +36,7 @@ class TreeDictionary(OwnSpans):
         without variables are constants, not columns.
     n_threads : int
         The number of threads that prepare the columns.
-    inputs : TreeInputs or None
+    inputs : TreeInputs, PipelineInputs or None
         The columns of rows that the forests read. None: all.
 
     Attributes
@@ -46,7 +47,12 @@ class TreeDictionary(OwnSpans):
     """
 
     def __init__(
-        self, forests: Sequence[Forest], by: Sorting = "tree", *, n_threads: int = 1, inputs: TreeInputs | None = None
+        self,
+        forests: Sequence[Forest],
+        by: Sorting = "tree",
+        *,
+        n_threads: int = 1,
+        inputs: TreeInputs | PipelineInputs | None = None,
     ) -> None:
         self.forests = tuple(forests)
         self.by = by
@@ -99,7 +105,7 @@ class TreeDictionary(OwnSpans):
         """Return rows with the given values of the variables in `subspace`; the other variables are set to 0."""
         if self.inputs is None:
             return embed(subspace, values, self.n_features)
-        return self.inputs.rows(embed(subspace, values, self.inputs.n_variables))
+        return self.inputs.embed(subspace, values)
 
     def columns_of(self, rows: NDArray[Any], components: Sequence[tuple[int, csc_array]]) -> Floats:
         """Return the columns with non-zero weight in components, (N, m). Outputs have separate columns."""

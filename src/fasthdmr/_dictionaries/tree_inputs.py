@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fasthdmr._support.subspaces import Subspace, embed
 from fasthdmr._support.typing import Floats
 
 
@@ -54,6 +55,10 @@ class TreeInputs:
             table[codes[:, j].astype(np.int64)] = inputs[:, j]
             table[-1] = np.nan
         return cls(codes.shape[1], tables, is_alone)
+
+    def embed(self, subspace: Subspace, values: Floats) -> Floats:
+        """Return rows of the decomposition with the given values of the variables of a subspace, and 0 elsewhere."""
+        return self.rows(embed(subspace, values, self.n_variables))
 
     def rows(self, codes: Floats) -> Floats:
         """Return rows of the variables as rows of the decomposition."""

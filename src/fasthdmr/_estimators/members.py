@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from fasthdmr._dictionaries.models import check_model_is_fitted
@@ -60,6 +61,20 @@ def is_fitted(member: Any) -> bool:
     return True
 
 
+def is_pipeline(member: Any) -> bool:
+    """Return whether a model is a Pipeline, or has one, as a search.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> is_pipeline(make_pipeline(DecisionTreeRegressor())), is_pipeline(DecisionTreeRegressor())
+    (True, False)
+    """
+    parts = member.get_params().values() if hasattr(member, "get_params") else ()
+    return any(isinstance(part, Pipeline) for part in (member, *parts))
+
+
 def fit_member(member: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     """Return a fitted clone. It is fitted to copies of the data, which some models overwrite.
 
@@ -87,10 +102,17 @@ def fit_member(member: Any, X: Any, y: Any, sample_weight: Any) -> Any:
         ) from error
 
 
-def fit_members(members: Sequence[Any], X: Any, y: Any, sample_weight: Any, *, verbose: int = 0) -> list[Any]:
-    """Return the models, replacing each unfitted one by a fitted clone."""
-    each = progress(members, "fitting models", total=len(members), verbose=verbose)
-    return [member if is_fitted(member) else fit_member(member, X, y, sample_weight) for member in each]
+def fit_members(
+    members: Sequence[Any], X: Any, numbers: Any, y: Any, sample_weight: Any, *, verbose: int = 0
+) -> list[Any]:
+    """Return the models, replacing each unfitted one by a fitted clone.
+
+    Pipelines are fitted to X, because they may select columns by name, and other models to the numbers in X.
+    """
+    return [
+        member if is_fitted(member) else fit_member(member, X if is_pipeline(member) else numbers, y, sample_weight)
+        for member in progress(members, "fitting models", total=len(members), verbose=verbose)
+    ]
 
 
 def load_members(members: Sequence[Any], n_features: int, feature_names: Sequence[str] | None) -> list[Forest]:

@@ -14,10 +14,19 @@ from sklearn.utils import Tags, check_array
 
 from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._dictionaries.models import allows_nan, outputs_scores
+from fasthdmr._dictionaries.pipeline_inputs import PipelineInputs
 from fasthdmr._dictionaries.tree_columns import Sorting, TreeDictionary
 from fasthdmr._dictionaries.tree_inputs import TreeInputs
 from fasthdmr._estimators.base import BaseHDMR
-from fasthdmr._estimators.members import Member, as_members, fit_members, is_fitted, load_members, variable_names
+from fasthdmr._estimators.members import (
+    Member,
+    as_members,
+    fit_members,
+    is_fitted,
+    is_pipeline,
+    load_members,
+    variable_names,
+)
 from fasthdmr._forest.forest import Forest
 from fasthdmr._forest.in_numbers import in_numbers
 from fasthdmr._forest.sparse import as_dense
@@ -258,7 +267,7 @@ class TreeHDMR(BaseHDMR):
             X, codes, y, weights = self._check(members, combination, X, y, sample_weight)
             self._load(members, X, codes, y, weights)
             rows = self._engine_rows(X, codes)
-            trees = self._trees(combination, codes, rows)
+            trees = self._trees(combination, X, codes, rows)
             problem = self._problem(combination, rows, y, weights)
             with self._timed("decomposed"):
                 dictionary, solutions = self._strategy(trees, combination).solve(problem)
@@ -272,19 +281,26 @@ class TreeHDMR(BaseHDMR):
 
     def _in_numbers(self, X: Any) -> Any:
         X = as_dense(X, self.forests_)
-        return self._encoding.encode(X) if self._encoding.levels else in_numbers(X, self.forests_)
+        return self._encoding.encode(X) if self._reads_other_columns else in_numbers(X, self.forests_)
+
+    @property
+    def _reads_other_columns(self) -> bool:
+        """Whether trees read other columns than the variables: codes of their own, or outputs of transformers."""
+        return bool(self._encoding.levels) or self.forests_[0].front is not None
 
     def _engine_rows(self, X: Any, codes: NDArray[Any]) -> NDArray[Any]:
         """Return the variables, followed by what the trees read if that differs; alone for the product measure."""
-        if not self._encoding.levels:
+        if not self._reads_other_columns:
             return codes
-        inputs = check_rows(
-            in_numbers(X, self.forests_),
-            self.forests_[0].n_features,
-            allow_nan=bool(self._accepts_nan),
-            allow_inf=False,
-            estimator=type(self).__name__,
-        )
+        inputs = in_numbers(X, self.forests_)
+        if self.forests_[0].front is None:
+            inputs = check_rows(
+                inputs,
+                codes.shape[1],
+                allow_nan=bool(self._accepts_nan),
+                allow_inf=False,
+                estimator=type(self).__name__,
+            )
         return inputs if self._is_product else np.hstack([codes, inputs])
 
     def _check_parameters(self) -> tuple[list[Member], Combination]:
@@ -315,7 +331,7 @@ class TreeHDMR(BaseHDMR):
         forests = [model for model in read if isinstance(model, Forest)]
         X = as_dense(X, forests)
         codes = self._encode(X, sample_weight)
-        if not self._encoding.levels:
+        if not self._encoding.levels and all(forest.front is None for forest in forests):
             codes = in_numbers(X, forests)
         reasons = {
             "models that are not fitted": not all(map(is_fitted, read)),
@@ -331,26 +347,34 @@ class TreeHDMR(BaseHDMR):
 
     def _load(self, members: list[Member], X: Any, codes: NDArray[Any], y: Any, weights: Floats | None) -> None:
         """Fit the unfitted models, to numbers if X holds no levels, and load the trees of all models."""
-        if not self._encoding.levels:
-            X = codes
-        elif holds_numbers(X):
-            X = as_floats(X, "X")
+        numbers = codes
+        if self._encoding.levels:
+            numbers = as_floats(X, "X") if holds_numbers(X) else X
         with self._timed("models fitted"):
-            self.estimators_ = fit_members([m.model for m in members], X, y, weights, verbose=self.verbose)
+            self.estimators_ = fit_members([m.model for m in members], X, numbers, y, weights, verbose=self.verbose)
             pairs = zip(members, self.estimators_, strict=True)
             models = [m.read if isinstance(m.read, Forest) else fitted for m, fitted in pairs]
             names_in = getattr(self, "feature_names_in_", None)
             self.forests_ = load_members(models, codes.shape[1], names_in)
             self.feature_names_ = variable_names(self.forests_, names_in)
 
-    def _trees(self, combination: Combination, codes: NDArray[Any], rows: NDArray[Any]) -> TreeDictionary:
+    def _trees(self, combination: Combination, X: Any, codes: NDArray[Any], rows: NDArray[Any]) -> TreeDictionary:
         """Return the tree columns of all models."""
-        forests, inputs, n_levels = self.forests_, None, self._encoding.counts
-        if n_levels:
-            read = rows[:, -forests[0].n_features :]
-            inputs = TreeInputs.of(codes, read, n_levels, is_alone=self._is_product)
+        forests, front = self.forests_, self.forests_[0].front
+        inputs: TreeInputs | PipelineInputs | None = None
+        if front is not None and self._is_product:
+            raise ValueError(
+                "measure='product' takes no trees behind transformers of a Pipeline. Pass measure='empirical', or the "
+                "last step alone: TreeHDMR(pipe[-1], measure='product') on pipe[:-1].transform(X)."
+            )
+        if self._reads_other_columns:
+            read = rows[:, -forests[0].core.n_features :]
+            if front is None:
+                inputs = TreeInputs.of(codes, read, self._encoding.counts, is_alone=self._is_product)
+            else:
+                inputs = PipelineInputs.of(X, codes, read, self._encoding.levels, front)
             first = 0 if self._is_product else codes.shape[1]
-            forests = [replace(forest, core=forest.core.of_variables([], first=first)) for forest in forests]
+            forests = [replace(of, core=of.core.of_variables(of.sources, first=first)) for of in forests]
         return TreeDictionary(forests, self._sorting(combination), n_threads=n_threads(self.n_jobs), inputs=inputs)
 
     def _sorting(self, combination: Combination) -> Sorting:
@@ -435,5 +459,5 @@ class TreeHDMR(BaseHDMR):
 
 
 def _takes_missing(model: Any) -> bool:
-    """Return whether a forest, or a model that is not fitted, takes missing values."""
-    return allows_nan(model) and getattr(model, "monotonic_cst", None) is None
+    """Return whether a forest, or a model that is not fitted, takes missing values. Pipelines check this themselves."""
+    return is_pipeline(model) or (allows_nan(model) and getattr(model, "monotonic_cst", None) is None)

@@ -1,0 +1,98 @@
+"""The columns that trees read behind transformers, as functions of variables whose levels are replaced by codes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+
+from fasthdmr._data.encoding import with_column
+from fasthdmr._forest.front import Front
+from fasthdmr._support.subspaces import Subspace, embed
+from fasthdmr._support.typing import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class PipelineInputs:
+    """What trees read behind the transformers of a pipeline, for given values of some variables.
+
+    Values of numeric variables go through the transformers. Levels have their outputs in tables.
+
+    Attributes
+    ----------
+    n_variables : int
+    front : Front
+    example : data frame or array of shape (1, n_variables)
+        A row of X: the other variables have its values.
+    tables : dict of int to ndarray of shape (L + 1, m)
+        For each categorical variable, the m columns that trees read of it at each code. The last row is for unknown
+        levels.
+    """
+
+    n_variables: int
+    front: Front
+    example: Any
+    tables: Mapping[int, Floats]
+
+    @classmethod
+    def of(
+        cls, X: Any, codes: Floats, inputs: Floats, levels: Mapping[int, Sequence[Any]], front: Front
+    ) -> PipelineInputs:
+        """Look up what trees read at the levels in X.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (N, n)
+        codes : ndarray of shape (N, n)
+            The same rows, with codes in place of levels.
+        inputs : ndarray of shape (N, p)
+            What trees read at these rows.
+        levels : dict of int to sequence
+            The levels of each categorical variable, by code. All occur in X.
+        front : Front
+        """
+        example = _safe_indexing(X if hasattr(X, "shape") else np.array(X, dtype=object), np.array([0]), axis=0)
+        if isinstance(example, np.ndarray) and example.dtype.kind in "biu":
+            example = example.astype(np.float64)
+        tables = {}
+        for j, own in levels.items():
+            columns = inputs[:, _columns_of(front, j)]
+            table = np.full((len(own) + 1, columns.shape[1]), np.nan)
+            table[codes[:, j].astype(np.int64)] = columns
+            table[-1] = _at_unknown_level(front, example, j, own)
+            tables[j] = table
+        return cls(codes.shape[1], front, example, tables)
+
+    def embed(self, subspace: Subspace, values: Floats) -> Floats:
+        """Return rows of the decomposition, with the given values of the variables of a subspace, (N, n + p)."""
+        rows = _safe_indexing(self.example, np.zeros(len(values), dtype=np.int64), axis=0)
+        for column, j in enumerate(subspace):
+            if j not in self.tables:
+                rows = with_column(rows, j, values[:, column])
+        inputs = self.front.transform(rows).astype(np.float64)
+        for column, j in enumerate(subspace):
+            if j in self.tables:
+                inputs[:, _columns_of(self.front, j)] = self.tables[j][values[:, column].astype(np.int64)]
+        return np.hstack([embed(subspace, values, self.n_variables), inputs])
+
+
+def _columns_of(front: Front, variable: int) -> Any:
+    return np.flatnonzero(np.array(front.sources) == variable)
+
+
+def _at_unknown_level(front: Front, example: Any, variable: int, levels: Sequence[Any]) -> Any:
+    """Return what trees read at a level that is not among those given; NaN where the transformers refuse such."""
+    numbers = [level for level in levels if isinstance(level, int | float)]
+    level = max(numbers) + 1 if len(numbers) == len(levels) else "an unknown level"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            row = _safe_indexing(example, np.array([0]), axis=0)
+            row = with_column(row, variable, np.array([level], dtype=object))
+            return front.transform(row)[0, _columns_of(front, variable)]
+    except (TypeError, ValueError):
+        return np.nan

@@ -1,0 +1,180 @@
+"""TreeHDMR of tree models behind transformers: components of the columns of the input."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor, RandomForestRegressor
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline, make_union
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, QuantileTransformer, StandardScaler, TargetEncoder
+from tolerance import assert_close
+
+from fasthdmr import TreeHDMR, load_forest
+from fasthdmr.loaders import Trees
+
+pd = pytest.importorskip("pandas")
+# Steps of trees are not in spans of splines; levels of new rows are unknown on purpose.
+pytestmark = pytest.mark.filterwarnings(
+    *(f"ignore::fasthdmr.{name}" for name in ("ResidualWarning", "RankWarning", "UnknownLevelsWarning"))
+)
+
+N = 500
+RNG = np.random.default_rng(5)
+CITIES = np.array(["Oslo", "Rome", "Bonn", "Lima", "Kyiv"], dtype=object)
+FRAME = pd.DataFrame(
+    {
+        "size": RNG.normal(size=N),
+        "city": RNG.choice(CITIES, N, p=[0.4, 0.3, 0.15, 0.1, 0.05]),
+        "age": np.where(RNG.random(N) < 0.1, np.nan, RNG.uniform(1.0, 60.0, N).round()),
+        "new": RNG.choice(np.array(["yes", "no", None], dtype=object), N),
+    }
+)
+Y = FRAME["size"] * (FRAME["city"] == "Oslo") + (FRAME["city"] == "Lima") + FRAME["age"].fillna(9.0) / 30
+Y = (Y * np.where(FRAME["new"] == "yes", 2.0, 1.0)).to_numpy()
+NEW = FRAME.sample(200, random_state=0).assign(city=RNG.choice([*CITIES, "Nowhere"], 200))
+
+OPTIONS = {
+    "smooth": {},
+    "bins": {"basis": "bins"},
+    "detail": {"smooth": False, "order": None},
+    "trees": {"basis": "trees", "order": None},
+}
+every_option = pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+
+
+def pipeline(**options):
+    fill = make_pipeline(SimpleImputer(add_indicator=True), QuantileTransformer(n_quantiles=20))
+    front = ColumnTransformer(
+        [("hot", OneHotEncoder(handle_unknown="ignore"), ["new", "city"]), ("fill", fill, ["age"])],
+        remainder="passthrough",
+    )
+    return make_pipeline(front, GradientBoostingRegressor(n_estimators=25, random_state=0, **options))
+
+
+@pytest.fixture(scope="module")
+def pipe():
+    return pipeline().fit(FRAME, Y)
+
+
+@every_option
+def test_components_add_up_to_the_pipeline(pipe, options):
+    hdmr = TreeHDMR(pipe, **options).fit(FRAME)
+    for rows in (FRAME, NEW):
+        assert_close(hdmr.predict(rows) + hdmr.residual(rows), pipe.predict(rows))
+        assert_close(hdmr.explain(rows.iloc[3]).output, pipe.predict(rows)[3])
+    assert_close(np.sum(hdmr.sensitivity_.S) + hdmr.residual_, 1.0)
+    assert hdmr.feature_names_ == tuple(FRAME.columns) and set(hdmr.decomposition_.levels) == {1, 3}
+    assert any(1 in u for u in hdmr.subspaces_)
+    if options.get("order", 2) is None:
+        assert_close(hdmr.predict(FRAME), pipe.predict(FRAME))
+
+
+@every_option
+def test_components_are_functions_of_the_columns_of_the_input(pipe, options):
+    hdmr = TreeHDMR(pipe, **options).fit(FRAME)
+    for rows in (FRAME, NEW):
+        values = hdmr.evaluate(rows)
+        for c, u in enumerate(hdmr.subspaces_):
+            assert_close(hdmr.component(u)(rows.iloc[:, list(u)]), values[:, c])
+
+
+@every_option
+def test_components_depend_neither_on_threads_nor_on_copies_nor_on_the_order_of_rows(pipe, options):
+    hdmr = TreeHDMR(pipe, **options).fit(FRAME)
+    desired = hdmr.transform(NEW)
+    assert np.array_equal(TreeHDMR(pipe, n_jobs=2, **options).fit(FRAME).transform(NEW), desired)
+    assert np.array_equal(pickle.loads(pickle.dumps(hdmr)).transform(NEW), desired)
+    mixed = FRAME.iloc[RNG.permutation(N)]
+    assert_close(TreeHDMR(pipe, **options).fit(mixed).transform(NEW), desired, 1e-9)
+
+
+def by_hand(pipe, levels):
+    """The same trees on codes of levels: a split by a one-hot column is a split by the set of the other levels."""
+    names = pipe[0].get_feature_names_out().tolist()
+    trees = Trees.of(load_forest(pipe[-1]))
+    feature, sets, intervals, offsets = trees.feature.copy(), np.full(len(trees.left), -1), [], [0]
+    for m in np.flatnonzero(trees.left >= 0):
+        part, _, rest = names[trees.feature[m]].partition("__")
+        column = rest.partition("_")[0]
+        feature[m] = list(FRAME.columns).index(column)
+        assert part == "hot"
+        level = rest.partition("_")[2]
+        own = levels[feature[m]].index(None if level in ("None", "nan") else level)
+        sets[m] = len(offsets) - 1
+        intervals += [[k, k] for k in range(len(levels[feature[m]]) + 1) if k != own]
+        offsets.append(len(intervals))
+    arrays = {name: getattr(trees, name) for name in ("tree_offsets", "left", "right", "threshold", "missing_left")}
+    return Trees(
+        n_features=4, feature=feature, value=trees.value, tree_output=trees.tree_output, offset=trees.offset,
+        weight=trees.weight, category_set=sets, set_offsets=offsets, set_intervals=intervals, **arrays,
+    ).forest()  # fmt: skip
+
+
+@every_option
+def test_components_equal_those_of_the_same_trees_on_codes(options):
+    front = ColumnTransformer([("hot", OneHotEncoder(handle_unknown="ignore"), ["new", "city"])])
+    pipe = make_pipeline(front, RandomForestRegressor(9, max_depth=5, random_state=0)).fit(FRAME, Y)
+    filled = FRAME.fillna({"age": 0.0})
+    hdmr = TreeHDMR(pipe, **options).fit(filled)
+    levels = hdmr.decomposition_.levels
+    columns = [FRAME.iloc[:, j].fillna(0.0) for j in (0, 2)]
+    columns[1:1] = [[levels[1].index(value) for value in FRAME["city"]]]
+    columns += [[levels[3].index(None if pd.isna(value) else value) for value in FRAME["new"]]]
+    codes = np.column_stack(columns)
+    twin = TreeHDMR(by_hand(pipe, levels), categorical_features=[1, 3], **options).fit(codes)
+    assert_close(twin.predict(codes) + twin.residual(codes), pipe.predict(FRAME))
+    assert twin.subspaces_ == hdmr.subspaces_
+    assert_close(hdmr.evaluate(filled), twin.evaluate(codes), 1e-10)
+    assert_close(hdmr.sensitivity_.S, twin.sensitivity_.S, 1e-10)
+
+
+def test_several_models_behind_different_transformers():
+    other = ColumnTransformer(
+        [
+            ("o", OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1), ["city"]),
+            ("t", TargetEncoder(), ["new"]),
+        ],
+        remainder=StandardScaler(),
+    )
+    second = make_pipeline(other, HistGradientBoostingRegressor(max_iter=9)).fit(FRAME, Y)
+    pipes = [pipeline().fit(FRAME, Y), second]
+    output = sum(pipe.predict(NEW) for pipe in pipes)
+    hdmr = TreeHDMR(pipes, combine="sum", smooth=False).fit(FRAME)
+    assert_close(hdmr.predict(NEW) + hdmr.residual(NEW), output)
+    ridge = TreeHDMR(pipes, combine="ridge").fit(FRAME, Y)
+    assert 0.0 <= ridge.residual_ < 1.0
+
+
+def test_pipelines_are_fitted_to_the_frame():
+    hdmr = TreeHDMR(pipeline()).fit(FRAME, Y)
+    assert_close(hdmr.predict(NEW) + hdmr.residual(NEW), pipeline().fit(FRAME, Y).predict(NEW))
+    numbers = FRAME[["size", "age"]]
+    front = ColumnTransformer([("n", SimpleImputer(), ["age"])], remainder="passthrough")
+    search = GridSearchCV(
+        make_pipeline(front, RandomForestRegressor(3)), {"randomforestregressor__max_depth": [2]}, cv=2
+    )
+    hdmr = TreeHDMR(search).fit(numbers, Y)
+    assert_close(hdmr.predict(numbers) + hdmr.residual(numbers), hdmr.estimators_[0].predict(numbers))
+
+
+def test_pipelines_of_numbers():
+    numbers = FRAME[["size", "age"]].fillna(1.0)
+    scaled = make_pipeline(StandardScaler(), GradientBoostingRegressor(n_estimators=9, random_state=0))
+    plain = clone(scaled[-1]).fit(numbers, Y)
+    for rows in (numbers, numbers.to_numpy()):
+        hdmr = TreeHDMR(clone(scaled).fit(rows, Y)).fit(rows)
+        assert_close(hdmr.predict(rows) + hdmr.residual(rows), scaled.fit(rows, Y).predict(rows))
+        # The same splits of the rows: the components are those of the trees without a scaler.
+        assert_close(hdmr.evaluate(rows), TreeHDMR(plain).fit(numbers).evaluate(numbers), 1e-9)
+    several = make_pipeline(make_union("passthrough", QuantileTransformer(n_quantiles=9)), clone(scaled[-1]))
+    hdmr = TreeHDMR(several.fit(numbers, Y), basis="trees").fit(numbers)
+    assert_close(hdmr.predict(numbers) + hdmr.residual(numbers), several.predict(numbers))
+
+
+def test_the_product_measure_is_refused(pipe):
+    with pytest.raises(ValueError, match="measure='product' takes no trees behind transformers"):
+        TreeHDMR(pipe, measure="product").fit(FRAME)
