@@ -28,18 +28,27 @@ def rows(n=400):
             "area": rng.normal(size=n),
             "city": rng.choice(["Oslo", "Bergen", "Narvik"], n),
             "zip": rng.choice(["0150", "5003", "8500", "9008"], n),
+            "new": rng.random(n) < 0.4,
             "rooms": rng.integers(1, 5, n),
             "floor": rng.integers(-1, 9, n),
         }
     )
-    y = X["area"] * (X["city"] == "Oslo") + (X["zip"] == "5003") + 0.5 * X["rooms"]
+    y = X["area"] * (X["city"] == "Oslo") + (X["zip"] == "5003") + X["new"] + 0.5 * X["rooms"]
     X.loc[::17, "city"] = None
     return X, y
 
 
-def categories(X):
-    """Columns of text and, to have a column of numbers between others, of rooms as categories."""
-    return X.astype(dict.fromkeys(["city", "zip", "rooms"], "category"))
+CATEGORIES = ["city", "zip", "rooms"]
+
+
+def categories(X, names=CATEGORIES):
+    """Categories of text and, between columns of numbers, of numbers."""
+    return X.astype(dict.fromkeys(names, "category"))
+
+
+def with_booleans(X):
+    """The same, and booleans, which LightGBM takes for categories."""
+    return categories(X, [*CATEGORIES, "new"])
 
 
 @pytest.fixture
@@ -53,8 +62,8 @@ def folder(tmp_path, monkeypatch):
 def save_lightgbm(X, y):
     lightgbm = library("lightgbm")
     model = lightgbm.LGBMRegressor(n_estimators=10, max_depth=3, verbose=-1, min_child_samples=5, n_jobs=1)
-    model.fit(categories(X), y).booster_.save_model("model.txt")
-    return "model.txt", model.predict(categories(X))
+    model.fit(with_booleans(X), y).booster_.save_model("model.txt")
+    return "model.txt", model.predict(with_booleans(X))
 
 
 def save_xgboost(X, y):
@@ -67,7 +76,7 @@ def save_xgboost(X, y):
 
 
 def save_histogram(X, y):
-    model = HistGradientBoostingRegressor(max_iter=10, max_depth=3, categorical_features="from_dtype")
+    model = HistGradientBoostingRegressor(max_iter=40, max_depth=3, min_samples_leaf=5)
     joblib.dump(model.fit(categories(X), y), "model.joblib")
     return "model.joblib", model.predict(categories(X))
 
@@ -93,16 +102,21 @@ def test_models_get_the_levels_of_text(folder, save):
 @pytest.mark.parametrize("save", SAVED)
 def test_decompose_runs_on_text(folder, capsys, save):
     path, _ = save(*rows())
-    status, out, _ = run(capsys, "decompose", path, "data.csv", "--trust", "--target", "price")
+    status, out, _ = run(capsys, "decompose", path, "data.csv", "--trust", "--target", "price", "--out", "results")
     assert status == 0 and "city" in out and "R² of the components against price" in out
+    levels = pd.read_csv("results/levels.csv", dtype=str, keep_default_na=False)
+    assert {"Oslo", "Bergen", "Narvik", ""} == set(levels["level"][levels["variable"] == "city"])
+    assert levels["level"][levels["variable"] == "zip"].iloc[0] == "5003"  # the largest effect
+    shares = levels["share"].astype(float).groupby(levels["variable"]).sum()
+    assert_close(shares, np.ones(len(shares)))
 
 
 @pytest.mark.parametrize("save", [save_lightgbm, save_xgboost])
 def test_codes_in_place_of_levels(folder, save):
     X, y = rows()
     path, predicted = save(X, y)
-    codes = categories(X)
-    for name in ("city", "zip", "rooms"):
+    codes = categories(X) if save is save_xgboost else with_booleans(X)
+    for name in codes.select_dtypes("category"):
         codes[name] = codes[name].cat.codes.where(codes[name].notna())
     codes.to_csv("data.csv", index=False)
     assert_close(read(path)[0].predict(read(path)[1]), predicted, 1e-5, reason="xgboost sums in float32")
@@ -126,7 +140,7 @@ def test_columns_of_categories_that_cannot_be_told(folder, capsys):
     X.assign(floor=X["rooms"]).to_csv("data.csv", index=False)  # both have the levels 1 to 4
     line = refused(capsys, "decompose", path, "data.csv")
     assert "data.csv: several columns may be the categories that the model was trained with" in line
-    assert "Bergen, Narvik, Oslo; 0150, 5003, 8500, …; 1, 2, 3, …." in line
+    assert "Bergen, Narvik, Oslo; 0150, 5003, 8500, …; False, True; 1, 2, 3, …." in line
     X.assign(zip="unknown").to_csv("data.csv", index=False)
     assert "no columns may be the categories" in refused(capsys, "decompose", path, "data.csv")
 

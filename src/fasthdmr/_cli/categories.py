@@ -41,28 +41,32 @@ def with_categories(frame: Any, text: Any, levels: Sequence[tuple[Any, ...]]) ->
         raise ValueError(f"{which} may be the categories that the model was trained with. Their levels are: {shown}.")
     frame = frame.copy(deep=False)
     for k, own in zip(first, levels, strict=True):
-        column = text.iloc[:, k]
-        frame.isetitem(k, (column if _is_text(own) else _numbers(column)).astype("category"))
+        frame.isetitem(k, _values(text.iloc[:, k], own).astype("category"))
     return frame
 
 
 def _fits(column: Any, levels: tuple[Any, ...]) -> bool:
     """Return whether a column of text may be of these levels."""
-    present, numbers = column.dropna(), _numbers(column).dropna()
-    is_number = len(numbers) == len(present)
+    present = column.dropna()
     if _is_text(levels):
         # Levels of text may look like numbers. Among other text there may be unseen levels.
         found = present.isin(levels)
-        return bool(found.all() if is_number else found.any())
-    return is_number and bool(numbers.isin(levels).all())
+        return bool(found.all() if _values(present, (0,)).notna().all() else found.any())
+    values = _values(present, levels)
+    return bool((values.notna() & values.isin(levels)).all())
+
+
+def _values(column: Any, levels: tuple[Any, ...]) -> Any:
+    """Return a column of text as what its levels are: text, booleans or numbers, missing if it is none of them."""
+    if _is_text(levels):
+        return column
+    if levels and all(isinstance(level, bool) for level in levels):
+        return column.str.lower().map({"true": True, "false": False})
+    return require("pandas", extra="cli").to_numeric(column, errors="coerce")
 
 
 def _is_text(levels: tuple[Any, ...]) -> bool:
     return any(isinstance(level, str) for level in levels)
-
-
-def _numbers(column: Any) -> Any:
-    return require("pandas", extra="cli").to_numeric(column, errors="coerce")
 
 
 def _first_in_order(fits: Any) -> list[int] | None:
