@@ -67,13 +67,13 @@ def level_name(value: Any) -> str:
 
     Examples
     --------
-    >>> level_name(None), level_name(0.123456), level_name(20304), level_name("New\nYork")
+    >>> level_name(None), level_name(0.123456), level_name(20304.0), level_name("New\nYork")
     ('missing', '0.1235', '20304', 'New\\nYork')
     """
     if value is None or value != value:
         return "missing"
-    if isinstance(value, float):
-        return f"{value:.4g}"
+    if isinstance(value, float):  # codes of categories may be floats, and have to differ
+        return f"{value:.0f}" if value.is_integer() and abs(value) < 1e9 else f"{value:.4g}"
     text = escaped(str(value))
     return text if text.strip() else "(empty)"
 

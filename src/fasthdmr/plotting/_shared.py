@@ -58,7 +58,8 @@ def short_names(names: Sequence[str], longest: int = _LONGEST_NAME) -> list[str]
     >>> short_names(["a village on the northern bank of it", "a village on the southern bank of it", "town"], 20)
     ['…the northern bank o', '…the southern bank o', 'town']
     """
-    short = [shorten(name, longest) for name in names]
+    names = [text.escaped(name) for name in names]
+    short = [text.shorten(name, longest) for name in names]
     for same in {label for label, count in Counter(short).items() if count > 1}:
         group = [k for k, label in enumerate(short) if label == same and len(names[k]) > longest]
         members = [names[k] for k in group]
@@ -67,7 +68,7 @@ def short_names(names: Sequence[str], longest: int = _LONGEST_NAME) -> list[str]
         for k in group:
             short[k] = f"…{names[k][start : start + longest - 1]}"
     count = Counter(short)
-    return [f"{text} ({k})" if count[text] > 1 else text for k, text in enumerate(short)]
+    return [f"{label} ({k})" if count[label] > 1 else label for k, label in enumerate(short)]
 
 
 def is_dark(axes: Any) -> bool:

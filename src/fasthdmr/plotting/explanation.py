@@ -132,7 +132,8 @@ class WaterfallDisplay:
         e = self.explanation
         labels = [
             " & ".join(
-                f"{shared.shorten(name)} = {level_name(value)}" for name, value in zip(names, values, strict=True)
+                f"{shared.shorten(name)} = {shared.shorten(level_name(value))}"
+                for name, value in zip(names, values, strict=True)
             )
             for names, values in zip(e.variables, e.values, strict=True)
         ]
