@@ -73,6 +73,23 @@ py::array_t<double> covariance(const Gram& gram, const Spanning& spanning, int n
     return out;
 }
 
+// Ridge regression on some spans: the solutions for right-hand sides, (columns, m).
+py::array_t<double> solve_ridge(const Gram& gram, const Spanning& spanning, double ridge,
+                                const py::array_t<double, py::array::f_style>& b) {
+    for (const index s : spanning)
+        if (s < 0 || s >= index(gram.spans->all().size())) throw Error("no such span: " + std::to_string(s));
+    if (b.ndim() != 2 || b.shape(0) != gram.blocks.columns(spanning))
+        throw Error("expected (columns, m) right-hand sides");
+    auto out = column_major(b.shape(0), b.shape(1));
+    std::vector<double> x(b.data(), b.data() + b.size());
+    {
+        const Released released;
+        x = RidgeSystem(gram.blocks, spanning, ridge).solve(std::move(x));
+    }
+    std::copy(x.begin(), x.end(), out.mutable_data());
+    return out;
+}
+
 using GivenOutputs = std::vector<std::tuple<std::shared_ptr<TreeColumns>, std::vector<double>, double>>;
 
 // Sums of tree terms. `orders` has the largest order of spans that a term is multiplied with, by output and subspace; 0
@@ -226,7 +243,8 @@ void bind_spans(py::module_& m) {
     bind_class<Gram>(m, "SpanGram")
         .def_static("_make", &make_gram, py::arg("sums"), py::arg("x"), py::arg("weight").none(true),
                     py::arg("all_pairs"), py::arg("n_threads"))
-        .def("covariance", &covariance, py::arg("spans"), py::arg("n_threads"));
+        .def("covariance", &covariance, py::arg("spans"), py::arg("n_threads"))
+        .def("solve", &solve_ridge, py::arg("spans"), py::arg("ridge"), py::arg("right"));
     bind_class<Sums>(m, "TermSums")
         .def_property_readonly("output_with_columns",
                                [](const Sums& s) { return to_array(s.sums.output_with_columns); })

@@ -36,6 +36,9 @@ public:
     index variable() const { return variable_; }
     const std::vector<double>& knots() const { return knots_; }
     bool has_missing_column() const { return missing_column_; }
+    bool is_categorical() const { return is_categorical_; }
+    // Whether a column of a categorical variable is the indicator of one level only.
+    bool is_one_level(index column) const { return knots_[column + 1] - knots_[column] == 1.0; }
     // Whether both axes have the same variable, the same scores and the same first and last knot.
     bool shares_line(const Axis& other) const;
     int run() const { return degree_ + 1; }

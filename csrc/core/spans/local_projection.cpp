@@ -44,8 +44,12 @@ std::vector<Batch> batches_of(const std::map<Spanning, std::vector<index>>& syst
 
 }  // namespace
 
-RidgeSystem::RidgeSystem(const SpanGram& gram, const Spanning& spanning, double ridge)
-    : n_(gram.columns(spanning)), factor_(gram.covariance(spanning, spanning)) {
+RidgeSystem::RidgeSystem(const SpanGram& gram, const Spanning& spanning, double ridge) : n_(gram.columns(spanning)) {
+    if (const index variable = LevelElimination::variable(gram.spans(), spanning); variable >= 0) {
+        levels_.emplace(gram, spanning, ridge, variable);
+        return;
+    }
+    factor_ = gram.covariance(spanning, spanning);
     index row = 0;
     for (const index s : spanning) {
         const index p = gram.columns({s});
@@ -55,6 +59,7 @@ RidgeSystem::RidgeSystem(const SpanGram& gram, const Spanning& spanning, double 
 }
 
 std::vector<double> RidgeSystem::solve(std::vector<double> b) const {
+    if (levels_) return levels_->solve(b);
     for (std::size_t first = 0; first < b.size(); first += n_) solve_factored(factor_.data(), n_, b.data() + first);
     return b;
 }

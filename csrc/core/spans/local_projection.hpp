@@ -2,14 +2,16 @@
 // equations for each subspace.
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "spans/level_elimination.hpp"
 #include "spans/span_gram.hpp"
 #include "spans/term_sums.hpp"
 
 namespace fasthdmr {
 
-// The Cholesky factor of the covariance matrix of the columns of some spans plus a diagonal. The diagonal is ridge / p
+// A factorisation of the covariance matrix of the columns of some spans plus a diagonal. The diagonal is ridge / p
 // for the columns of a span of p columns.
 class RidgeSystem {
 public:
@@ -20,6 +22,7 @@ public:
 private:
     index n_;
     Buffer<double> factor_;
+    std::optional<LevelElimination> levels_;  // then factor_ is empty
 };
 
 // For each term, a pointer to the right-hand sides of its system, one after the other. Null: the term is not projected.

@@ -131,6 +131,12 @@ const std::vector<double>* SpanGram::block(index first, index second) const {
     return base_ ? base_->block(first, second) : nullptr;
 }
 
+const std::vector<double>& SpanGram::products(index s, index t) const {
+    const std::vector<double>* g = block(s, t);
+    if (!g) throw Error("the products of two spans are missing");
+    return *g;
+}
+
 Buffer<double> SpanGram::covariance(const Spanning& a, const Spanning& b, int n_threads) const {
     const index leading = columns(b);
     Buffer<double> g(columns(a) * leading);
@@ -149,12 +155,11 @@ Buffer<double> SpanGram::covariance(const Spanning& a, const Spanning& b, int n_
 void SpanGram::copy_block(index s, index t, double* out, index leading) const {
     const Span &a = spans_.all()[s], &b = spans_.all()[t];
     const bool turned = s > t;
-    const std::vector<double>* g = turned ? block(t, s) : block(s, t);
-    if (!g) throw Error("the products of two spans are missing");
+    const std::vector<double>& g = products(std::min(s, t), std::max(s, t));
     for (index i = 0; i < a.columns; ++i)
         for (index j = 0; j < b.columns; ++j)
-            out[i * leading + j] = (turned ? (*g)[j * a.columns + i] : (*g)[i * b.columns + j]) / total_ -
-                                   mean(a.first + i) * mean(b.first + j);
+            out[i * leading + j] =
+                (turned ? g[j * a.columns + i] : g[i * b.columns + j]) / total_ - mean(a.first + i) * mean(b.first + j);
 }
 
 }  // namespace fasthdmr

@@ -24,6 +24,9 @@ public:
     const Spans& spans() const { return spans_; }
     bool has(index a, index b) const { return block(std::min(a, b), std::max(a, b)) != nullptr; }
     index columns(const Spanning& u) const;
+    double total() const { return total_; }
+    // The weighted sums of products of the columns of two spans, s <= t: (columns of s, columns of t), row-major.
+    const std::vector<double>& products(index s, index t) const;
     double mean(index column) const { return means_[column]; }
     // The covariances of the columns of spans a with the columns of spans b, (columns of a, columns of b), row-major.
     Buffer<double> covariance(const Spanning& a, const Spanning& b, int n_threads = 1) const;

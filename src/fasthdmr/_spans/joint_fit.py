@@ -23,6 +23,8 @@ _LARGEST_FACTOR = 1e4
 _PROBES = 32
 EXACT = 600
 _KERNEL_BYTES = 500e6  # the most memory for Gram matrices of the rows that are kept for several spans
+FEW_LEVELS = 32
+"""Up to this number of levels, elimination of levels is not faster than a factorisation of the whole matrix."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +120,10 @@ def joint_system(
     if dual:
         return gram, Dual(X, weights, basis, values, p * n_effective, n_threads)
     right = sums.output_with_columns.reshape(n_columns + 1, -1)[1:]
-    products = gram.covariance(list(range(len(basis.subspaces))), n_threads)
-    return gram, Primal(products, right, 1 / (p * n_effective), sums.output_variance, n_threads)
+    every, ridge = list(range(len(basis.subspaces))), 1 / (p * n_effective)
+    if any(axis.is_categorical and axis.size > FEW_LEVELS for axis in basis.axes):
+        return gram, ByLevels(gram, every, right, ridge, sums.output_variance, n_effective)
+    return gram, Primal(gram.covariance(every, n_threads), right, ridge, sums.output_variance, n_threads)
 
 
 def _minimise(criterion: Callable[[float], float], least: float) -> float:
@@ -181,6 +185,35 @@ class Primal:
     def coefficients(self, factor: float) -> Floats:
         """Return the coefficients, (p, K)."""
         return self._solve(factor, self.right)
+
+
+class ByLevels(Primal):
+    """Ridge regression with categorical variables, whose levels are eliminated one by one if there are many.
+
+    Parameters
+    ----------
+    gram : _core.SpanGram
+    spans : list of int
+        All spans.
+    right, ridge, variance
+        See `Primal`.
+    n_effective : float
+    """
+
+    def __init__(
+        self,
+        gram: _core.SpanGram,
+        spans: list[int],
+        right: Floats,
+        ridge: Floats,
+        variance: Floats,
+        n_effective: float,
+    ) -> None:
+        super().__init__(np.empty((0, 0)), right, ridge, variance, 1)
+        self.gram, self.spans, self.n_effective = gram, spans, n_effective
+
+    def _solve(self, factor: float, right: Floats) -> Floats:
+        return self.gram.solve(self.spans, factor / self.n_effective, np.asfortranarray(right))
 
 
 class Dual:
