@@ -17,6 +17,7 @@ from fasthdmr._spans.basis import MAX_DUAL_ROWS, Basis, closure, default_size, i
 from fasthdmr._spans.finer import FEW_ROWS
 from fasthdmr._spans.fit import RIDGE, effective_rows, solve_values
 from fasthdmr._spans.kinds import SPANS
+from fasthdmr._spans.levels import MAX_COLUMNS, gram_bytes, n_columns, plan_levels
 from fasthdmr._spans.screening import Room, screen
 from fasthdmr._spans.sizes import main_sizes, rows_for_sizes
 from fasthdmr._support.scale import Deviations
@@ -132,19 +133,29 @@ def choose_basis(
         joint=joint,
         chosen=chosen is not None or screens,
         strength=strength,
+        n_indicators=sum(min(count, MAX_COLUMNS[0]) for count in problem.n_levels.values()),
     )
     if problem.verbose:
         print(f"[fasthdmr] {len(plan.subspaces)} spans, sizes {plan.sizes}")
+    n_levels = problem.n_levels
+
+    def fits(levels: list[int]) -> bool:
+        if joint and n_rows > MAX_DUAL_ROWS:
+            return sum(n_columns(u, plan.sizes, n_levels, levels) for u in plan.subspaces) <= MAX_JOINT_COLUMNS
+        return gram_bytes(plan.subspaces, plan.sizes, n_levels, levels) <= MAX_BYTES
+
+    max_levels = plan_levels(plan.subspaces, plan.sizes, n_levels, fits) if n_levels else None
+    span = partial(make_basis, X, weights, n_levels=n_levels, max_levels=max_levels)
     kind = SPANS[options.basis]
     degree = kind.degree(options.degree)
     if not kind.follows_data or options.n_splines is not None:
-        return make_basis(X, weights, plan.subspaces, plan.sizes, degree=degree, n_levels=problem.n_levels)
+        return span(plan.subspaces, plan.sizes, degree=degree)
     rows, single = rows_for_sizes(len(X)), [u[0] for u in plan.subspaces if len(u) == 1]
-    main = main_sizes(*problem.part(rows), values(rows), single, plan.sizes[0], degree, RIDGE, problem.n_levels)
+    main = main_sizes(*problem.part(rows), values(rows), single, plan.sizes[0], degree, RIDGE, n_levels)
 
     def make(subspaces: Sequence[Subspace], sizes: tuple[int, ...]) -> Basis:
         larger = {j: size for j, size in main.items() if size > sizes[0]}
-        return make_basis(X, weights, subspaces, sizes, degree=degree, main_sizes=larger, n_levels=problem.n_levels)
+        return span(subspaces, sizes, degree=degree, main_sizes=larger)
 
     sizes = plan.sizes
     if finer is not None and n_rows <= FEW_ROWS:  # sizes depend on spans up to pairs only, so not on `order`
@@ -171,6 +182,7 @@ def plan_spans(
     joint: bool = False,
     chosen: bool = False,
     strength: Callable[[list[Subspace]], Floats] | None = None,
+    n_indicators: int = 0,
 ) -> SpanPlan:
     """Choose subspaces and sizes.
 
@@ -189,6 +201,8 @@ def plan_spans(
         Whether the user chose the interactions, so that none may be left out.
     strength : callable or None
         Returns the strengths of pairs. It is called only if pairs must be left out of a joint projection.
+    n_indicators : int
+        The number of levels of categorical variables, which take part of the room for columns.
 
     Returns
     -------
@@ -212,7 +226,8 @@ def plan_spans(
     primal = joint and n_rows > MAX_DUAL_ROWS
     screens = primal and order == 2 and not chosen and strength is not None
     if primal:
-        sizes, room = _fit_columns(subspaces, sizes, options, follows_rows=asked is None, screens=screens)
+        limit = max(MAX_JOINT_COLUMNS - n_indicators, MAX_JOINT_COLUMNS // 4)
+        sizes, room = _fit_columns(subspaces, sizes, options, limit, follows_rows=asked is None, screens=screens)
     if screens and strength is not None:
         single, pairs = ([u for u in subspaces if len(u) == t] for t in (1, 2))
         subspaces = [*single, *_strongest(pairs, room, strength)]
@@ -221,13 +236,12 @@ def plan_spans(
 
 
 def _fit_columns(
-    subspaces: list[Subspace], sizes: list[int], options: SpanOptions, *, follows_rows: bool, screens: bool
+    subspaces: list[Subspace], sizes: list[int], options: SpanOptions, limit: int, *, follows_rows: bool, screens: bool
 ) -> tuple[list[int], int]:
     """Return sizes for which the columns of a joint projection are within the limit, and the most pairs.
 
     If `screens` is true, only the strongest pairs will be kept.
     """
-    limit = MAX_JOINT_COLUMNS
     single, pairs = ([u for u in subspaces if len(u) == t] for t in (1, 2))
     if not screens or not pairs:
         return _shrink(subspaces, sizes, limit) if follows_rows else sizes, len(pairs)
@@ -319,7 +333,8 @@ def fits_jointly(touched: Sequence[Subspace], n_rows: int, order: int, options: 
         products = len(subspaces) * float(n_rows) ** 2
         return products <= MAX_DUAL_PRODUCTS and _needed_bytes(subspaces, sizes, joint=False) <= MAX_BYTES
     screens = order == 2 and not chosen
-    sizes, room = _fit_columns(subspaces, sizes, options, follows_rows=asked is None, screens=screens)
+    limit = MAX_JOINT_COLUMNS
+    sizes, room = _fit_columns(subspaces, sizes, options, limit, follows_rows=asked is None, screens=screens)
     if screens:
         subspaces = subspaces[: sum(len(u) == 1 for u in subspaces) + room]
     return _needed_bytes(subspaces, sizes, joint=True) <= MAX_BYTES
