@@ -5,8 +5,10 @@ import pytest
 from reference import purification
 from tolerance import assert_close
 
+import fasthdmr
+from fasthdmr._results.decomposition import assemble
 from fasthdmr._solve.problem import Kept, Problem
-from fasthdmr._spans import fit, planning
+from fasthdmr._spans import fit, levels, planning
 from fasthdmr._spans.of_values import ValuesInSpans
 from fasthdmr._spans.planning import SpanOptions
 
@@ -78,3 +80,19 @@ def test_levels_are_not_replaced_where_there_are_no_rows():
     edge = components(*found, [[0, np.nextafter(edge, 0), 0]])[0, 1]
     assert_close(at[0, 1][1:3], np.repeat(edge, 2), 1e-9)
     assert at[0, 2][3] == 0 and at[0, 2][4] != 0
+
+
+def test_merged_levels_are_named_once(monkeypatch):
+    """Spans of pairs that would be too large merge the rarest levels; those of single variables keep all."""
+    monkeypatch.setattr(levels, "MAX_COLUMNS", (2000, 30))
+    X = np.column_stack([np.minimum(RNG.geometric(0.2, 900) - 1, 11), RNG.normal(size=900)])
+    y = X[:, 0] % 3 + X[:, 1] * (X[:, 0] == 0)
+    found = decompose(X, y, {0: 12})
+    basis = found[0].basis
+    assert basis.sizes[0] == 12 and basis.sizes[2] <= 30
+    with pytest.warns(fasthdmr.LevelsWarning) as record:
+        assemble(found[0], [found[1]], Kept(2), feature_names=("city", "x"), output_names=None)
+    n_merged = 12 - basis.sizes[2] // 5 + 1
+    assert len(record) == 1 and f"the {n_merged} rarest of 12 levels of city in spans of pairs" in str(
+        record[0].message
+    )

@@ -20,7 +20,7 @@ def only(record):
 
 def test_classes():
     children = [getattr(fasthdmr, name) for name in fasthdmr.__all__ if name.endswith("Warning")]
-    assert len(children) == 7
+    assert len(children) == 9
     assert all(issubclass(child, fasthdmr.FastHDMRWarning) for child in children)
     assert issubclass(fasthdmr.FastHDMRWarning, UserWarning)
     assert issubclass(fasthdmr.RankWarning, LinAlgWarning)

@@ -9,6 +9,7 @@ import numpy as np
 from fasthdmr import _core
 from fasthdmr._solve.decomposed import Decomposed
 from fasthdmr._spans.additive_fit import AdditiveFit
+from fasthdmr._spans.axes import coarsen
 from fasthdmr._spans.basis import Basis
 from fasthdmr._spans.fit import RIDGE
 from fasthdmr._support.scale import Deviations
@@ -19,6 +20,7 @@ from fasthdmr._support.warnings import ConcurvityWarning, warn
 WARNED = 0.93
 """The adjusted R² above which there is a warning. Equicorrelated Gaussian variables of correlation .9 stay below .9."""
 
+_MOST_LEVELS = 100  # rarer levels of other variables share an indicator
 _MATTERS = 0.01  # components with smaller Sa and |S| are ignored
 _ROWS = 2000
 _MOST_COLUMNS = 2000
@@ -52,7 +54,8 @@ def concurvity(decomposition: Decomposed) -> Floats | None:
     if basis is None or sample is None:
         return None
     single = [s for s, u in enumerate(basis.subspaces) if len(u) == 1]
-    spans = Basis(basis.axes, [basis.subspaces[s] for s in single], [basis.axes_of[s] for s in single])
+    axes = [coarsen(axis, _MOST_LEVELS) if axis.is_categorical else axis for axis in basis.axes]
+    spans = Basis(axes, [basis.subspaces[s] for s in single], [basis.axes_of[s] for s in single])
     used = np.flatnonzero(sample.weights > 0)
     used = used[:: max(1, len(used) // _ROWS)]
     if len(single) < 2 or sum(spans.sizes) > _MOST_COLUMNS or 2 * sum(spans.sizes) > len(used):

@@ -16,13 +16,15 @@ from fasthdmr._results.fidelity import Fidelity
 from fasthdmr._results.sensitivity import Sensitivity
 from fasthdmr._solve.hierarchy import Solution, indices_of
 from fasthdmr._solve.problem import Kept
+from fasthdmr._spans.levels import merged_levels
 from fasthdmr._support.sample import Sample
 from fasthdmr._support.scale import Deviations, in_units
 from fasthdmr._support.subspaces import Subspace, subspace_names
 from fasthdmr._support.typing import Floats
-from fasthdmr._support.warnings import ConstantWarning, ResidualWarning, warn
+from fasthdmr._support.warnings import ConstantWarning, LevelsWarning, ResidualWarning, warn
 from fasthdmr._uncertainty.bootstrap import KINDS
 
+_NAMED = 3  # the largest number of merges in a warning
 _LARGE_RESIDUAL = 0.1
 
 
@@ -377,6 +379,8 @@ def assemble(
         If the residual has more than a tenth of the variance of an output.
     ConcurvityWarning
         If a main effect is nearly a sum of functions of other variables.
+    LevelsWarning
+        If levels of categorical variables are merged in some spans.
     """
     subspaces = sorted({u for s in solutions for u in s.subspaces if u in kept}, key=lambda u: (len(u), u))
     _warn_of_constants([s.is_constant for s in solutions], "The output of the black box", output_names)
@@ -391,6 +395,7 @@ def assemble(
         left.append(0.0 if solution.is_constant else rest / solution.total)
         reported.append(in_units(divisor, solution.scale))
     _warn_of_residual(left, remedy, output_names)
+    _warn_of_merged_levels(dictionary, feature_names)
     one = output_names is None
     sensitivity = Sensitivity(
         subspaces,
@@ -446,3 +451,22 @@ def _warn_of_residual(
             f"The residual has {max(left):.2g} of the variance of the black box{which}: {remedy()} would reduce it.",
             ResidualWarning,
         )
+
+
+def _warn_of_merged_levels(dictionary: Dictionary, names: Sequence[str]) -> None:
+    """Warn once if levels of categorical variables are merged."""
+    merged = [] if dictionary.basis is None else merged_levels(dictionary.basis)
+    if not merged:
+        return
+    words = {1: "single variables", 2: "pairs", 3: "triples"}
+    parts = [
+        f"the {n_merged:,} rarest of {n_levels:,} levels of {names[j]} in spans of {words.get(t, f'{t} variables')}"
+        for j, t, n_levels, n_merged in merged
+    ]
+    more = f" (and {len(parts) - _NAMED} more)" if len(parts) > _NAMED else ""
+    warn(
+        f"Levels are merged, since spans with an indicator for each would be too large: {'; '.join(parts[:_NAMED])}"
+        f"{more}. To choose which are merged, give levels the same name in X. To merge fewer, choose fewer subspaces "
+        "with `interactions`.",
+        LevelsWarning,
+    )

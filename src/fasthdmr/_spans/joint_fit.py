@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr import _core
-from fasthdmr._spans.axes import axis_columns
+from fasthdmr._spans.axes import axis_columns, axis_kernel
 from fasthdmr._spans.basis import MAX_DUAL_ROWS, Basis, tensor_columns
 from fasthdmr._spans.leave_out import JointProjection
 from fasthdmr._support.typing import Floats
@@ -239,8 +239,7 @@ class Dual:
 
         @lru_cache(maxsize=max(2, int(_KERNEL_BYTES / (8.0 * len(X) ** 2))))
         def kernel_of(a: int) -> Floats:
-            product: Floats = columns[a] @ columns[a].T
-            return product
+            return axis_kernel(basis.axes[a], columns[a])
 
         kernel = np.zeros((len(X), len(X)))
         first = 0

@@ -16,7 +16,7 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.sparse import csc_array
 
 from fasthdmr._solve.hierarchy import Solution
-from fasthdmr._spans.axes import axis_columns
+from fasthdmr._spans.axes import axis_columns, axis_kernel
 from fasthdmr._spans.basis import Basis, tensor_columns
 from fasthdmr._support.typing import Floats
 
@@ -184,7 +184,7 @@ class SpanColumns:
 
     def kernel(self) -> Floats:
         """Return the Gram matrix of the rows, (m, m), in which a column counts as often as its span has columns."""
-        products = [columns @ columns.T for columns in self.axes]
+        products = [axis_kernel(axis, columns) for axis, columns in zip(self.basis.axes, self.axes, strict=True)]
         result = np.zeros_like(products[0])
         for axes, size in zip(self.basis.axes_of, self.sizes.tolist(), strict=True):
             result += size * np.prod([products[a] for a in axes], axis=0)

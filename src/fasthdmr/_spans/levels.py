@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, combinations
 from math import prod
 
+from fasthdmr._spans.basis import Basis
 from fasthdmr._support.subspaces import Subspace
 
 MAX_COLUMNS = 2000, 1000
@@ -95,3 +96,18 @@ def gram_bytes(
     columns = {u: n_columns(u, sizes, n_levels, plan) for u in subspaces}
     inside = (sum(columns.get(v, 0) for t in range(len(u)) for v in combinations(u, t + 1)) for u in subspaces)
     return 8.0 * sum(float(p) ** 2 for p in inside)
+
+
+def merged_levels(basis: Basis) -> list[tuple[int, int, int, int]]:
+    """Return where levels share an indicator: variable, order of spans, numbers of all levels and of the merged ones.
+
+    Examples
+    --------
+    >>> from fasthdmr._spans.axes import Axis
+    >>> axes = [Axis.of_levels(0, 9, 9), Axis.of_levels(0, 9, 4), Axis.of_levels(1, 2, 2)]
+    >>> merged_levels(Basis(axes, [(0,), (0, 1)], [[0], [1, 2]]))
+    [(0, 2, 9, 6)]
+    """
+    axes = {(basis.axes[a].variable, len(of)): basis.axes[a] for of in basis.axes_of for a in of}
+    found = [(*key, axis.n_levels, axis.n_levels - axis.size + 1) for key, axis in axes.items() if axis.is_categorical]
+    return sorted(merge for merge in found if merge[3] > 1)

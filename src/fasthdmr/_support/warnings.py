@@ -39,6 +39,10 @@ class VariablesWarning(FastHDMRWarning):
     """The weakest variables are left out of a joint projection, whose size is limited."""
 
 
+class LevelsWarning(FastHDMRWarning):
+    """The rarest levels of a categorical variable are merged in some spans, whose size is limited."""
+
+
 class ConstantWarning(FastHDMRWarning):
     """The output is constant, so its indices are 0."""
 
