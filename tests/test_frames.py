@@ -9,6 +9,8 @@ from boosters import library
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestRegressor
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from tolerance import assert_close
@@ -235,3 +237,15 @@ def test_functions_of_frames_get_frames_when_rows_are_arrays():
         hdmr = HDMR(function := Recorder()).fit(X)
         assert np.array_equal(hdmr.residual(X.to_numpy()), hdmr.residual(X))
         assert list(function.given[1].dtypes) == list(X.dtypes)
+
+
+def test_a_pipeline_decides_itself_whether_it_takes_missing_values():
+    frame = pd.DataFrame(COLUMNS)
+    frame.loc[:9, "size"] = np.nan
+    columns = make_column_transformer((OneHotEncoder(), ["city"]), (SimpleImputer(), ["size", "rooms"]))
+    imputed = make_pipeline(columns, RandomForestRegressor(5, random_state=0)).fit(frame, Y)
+    assert HDMR(imputed).fit(frame).fidelity(frame) > 0.5
+    refusing = make_pipeline(make_column_transformer(("passthrough", ["size", "rooms"])), LinearRegression())
+    refusing.fit(frame[10:], Y[10:])
+    with pytest.raises(ValueError, match="contains NaN"):
+        HDMR(refusing).fit(frame)

@@ -61,9 +61,15 @@ def outputs_scores(model: Any) -> bool:
 
 
 def allows_nan(model: Any) -> bool:
-    """Return whether a model accepts missing values."""
+    """Return whether a model accepts missing values, or may do so.
+
+    A pipeline or a search of one may: the tags of a ColumnTransformer do not say whether its steps do. It raises an
+    error itself if they do not.
+    """
     if isinstance(model, Forest):
         return model.allow_nan
+    if hasattr(model, "steps") or hasattr(getattr(model, "best_estimator_", None), "steps"):
+        return True
     tags = _tags(model)
     if tags is not None:
         return bool(tags.input_tags.allow_nan)
