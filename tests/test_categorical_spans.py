@@ -3,14 +3,18 @@
 import numpy as np
 import pytest
 from reference import purification
+from scipy.sparse import issparse
+from sklearn.ensemble import GradientBoostingRegressor
 from tolerance import assert_close
 
 import fasthdmr
+from fasthdmr import HDMR, TreeHDMR
 from fasthdmr._results.decomposition import assemble
 from fasthdmr._solve.problem import Kept, Problem
 from fasthdmr._spans import fit, levels, planning
 from fasthdmr._spans.of_values import ValuesInSpans
 from fasthdmr._spans.planning import SpanOptions
+from fasthdmr._uncertainty import blocks
 
 RNG = np.random.default_rng(0)
 OPTIONS = SpanOptions("spline", 3)
@@ -96,3 +100,27 @@ def test_merged_levels_are_named_once(monkeypatch):
     assert len(record) == 1 and f"the {n_merged} rarest of 12 levels of city in spans of pairs" in str(
         record[0].message
     )
+
+
+@pytest.mark.parametrize("kind", ["values", "trees"])
+def test_intervals_do_not_depend_on_sparse_columns(kind, monkeypatch):
+    X = np.column_stack([RNG.integers(0, 6, 500), RNG.integers(0, 3, 500), RNG.normal(size=500)]).astype(float)
+    y = (X[:, 0] == 1) * X[:, 2] + (X[:, 1] == 2) * (X[:, 0] == 2) + 0.3 * RNG.normal(size=500)
+    model = GradientBoostingRegressor(random_state=0).fit(X, y)
+
+    def intervals():
+        if kind == "trees":
+            hdmr = TreeHDMR(model, categorical_features=[0, 1]).fit(X)
+        else:
+            hdmr = HDMR(categorical_features=[0, 1]).fit(X, y)
+        return hdmr.sensitivity_.S_conf, hdmr.component((0,)).standard_error(np.arange(6.0))
+
+    sparse = intervals()
+    raw = blocks.BlockColumns.raw
+    monkeypatch.setattr(blocks.BlockColumns, "raw", lambda self, span: dense(raw(self, span)))
+    for one, other in zip(sparse, intervals(), strict=True):
+        assert_close(one, other, 1e-9)
+
+
+def dense(columns):
+    return columns.toarray() if issparse(columns) else columns

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from scipy.special import stdtrit
 
-from fasthdmr._spans.axes import axis_columns
+from fasthdmr._spans.axes import Axis, axis_columns
 from fasthdmr._spans.basis import Basis, tensor_columns
 from fasthdmr._support.typing import Floats
 
@@ -115,6 +117,23 @@ class Curve:
         return deviation
 
 
+@dataclass(frozen=True, eq=False)
+class CentredSparse:
+    """Sparse columns minus their means, (N, p): those of spans with a categorical variable."""
+
+    columns: csr_array
+    means: Floats
+
+    def __matmul__(self, right: Floats) -> Floats:
+        product: Floats = self.columns @ right - self.means @ right
+        return product
+
+    def inner(self, values: Floats, rows: slice = slice(None)) -> Floats:
+        """Return the inner products with values at the given rows, (p, q)."""
+        product: Floats = self.columns[rows].T @ values - np.outer(self.means, values.sum(axis=0))
+        return product
+
+
 class BlockColumns:
     """The columns of spans at the rows of blocks.
 
@@ -131,21 +150,37 @@ class BlockColumns:
         self.mass, self.n_blocks, self.share, self.moves = blocks.mass, blocks.n_blocks, blocks.share, blocks.moves
         self.sizes = basis.sizes
         self.first = np.concatenate([[0], np.cumsum(self.sizes)])
-        self._axes = [axis_columns(axis, rows[:, axis[0]]) for axis in basis.axes]
+        self._axes: list[Any] = [
+            levels_of(axis, rows) if axis.is_categorical else axis_columns(axis, rows[:, axis[0]])
+            for axis in basis.axes
+        ]
 
-    def raw(self, span: int) -> Floats:
-        """Return the columns of a span, not centred, (B L, p)."""
-        return tensor_columns(self._axes, self.basis.axes_of[span])
+    def raw(self, span: int) -> Floats | csr_array:
+        """Return the columns of a span, not centred, (B L, p). They are sparse if a variable is categorical."""
+        axes = self.basis.axes_of[span]
+        if any(self.basis.axes[a].is_categorical for a in axes):
+            return sparse_columns([self.basis.axes[a].size for a in axes], [self._axes[a] for a in axes])
+        return tensor_columns(self._axes, axes)
 
-    def centred(self, span: int) -> Floats:
+    def centred(self, span: int) -> Floats | CentredSparse:
         """Return the columns of a span minus their means."""
         columns = self.raw(span)
+        if isinstance(columns, csr_array):
+            return CentredSparse(columns, self.mass @ columns)
         centred: Floats = columns - self.mass @ columns
         return centred
 
-    def by_block(self, columns: Floats, values: Floats) -> Floats:
-        """Return the inner products of columns, (B L, p), with values, (B L, q), in each block: (B, p, q)."""
+    def weighted(self, columns: Floats | CentredSparse, values: Floats) -> Floats:
+        """Return the weighted inner products of columns, (B L, p), with values, (B L, q): (p, q)."""
+        values = self.mass[:, None] * values
+        return columns.inner(values) if isinstance(columns, CentredSparse) else columns.T @ values
+
+    def by_block(self, columns: Floats | CentredSparse, values: Floats) -> Floats:
+        """Return the weighted inner products of columns, (B L, p), with values, (B L, q), in each block: (B, p, q)."""
         weighted = (self.mass[:, None] * values).reshape(self.n_blocks, -1, values.shape[1])
+        if isinstance(columns, CentredSparse):
+            length = weighted.shape[1]
+            return np.stack([columns.inner(w, slice(b * length, (b + 1) * length)) for b, w in enumerate(weighted)])
         products: Floats = columns.reshape(self.n_blocks, -1, columns.shape[1]).transpose(0, 2, 1) @ weighted
         return products
 
@@ -164,3 +199,30 @@ def random_blocks(n_rows: int, n_blocks: int) -> tuple[NDArray[np.int64], NDArra
     order[:n_rows] = np.random.default_rng(0).permutation(n_rows)
     filled = np.arange(len(order)) < n_rows
     return order.reshape(length, n_blocks).T.ravel(), filled.reshape(length, n_blocks).T.ravel()
+
+
+def levels_of(axis: Axis, rows: Floats) -> NDArray[np.int64]:
+    """Return the column of a categorical variable that is 1 at each row, -1 at unknown levels."""
+    codes = rows[:, axis.variable]
+    known = (codes >= 0) & (codes < axis.n_levels)
+    return np.where(known, np.minimum(np.where(known, codes, 0), axis.size - 1), -1).astype(np.int64)
+
+
+def sparse_columns(sizes: Sequence[int], axes: Sequence[NDArray[Any]]) -> csr_array:
+    """Return the columns of a tensor product, (N, p), of levels, (N,), and of columns of numeric variables, (N, m).
+
+    Examples
+    --------
+    >>> sparse_columns([2, 2], [np.array([1, -1]), np.array([[2.0, 3.0], [4.0, 5.0]])]).toarray()
+    array([[0., 0., 2., 3.],
+           [0., 0., 0., 0.]])
+    """
+    place, value = np.zeros((len(axes[0]), 1), dtype=np.int64), np.ones((len(axes[0]), 1))
+    for size, axis in zip(sizes, axes, strict=True):
+        if axis.ndim == 1:
+            place, value = place * size + np.maximum(axis, 0)[:, None], value * (axis >= 0)[:, None]
+        else:
+            place = (place[:, :, None] * size + np.arange(size)).reshape(len(place), -1)
+            value = (value[:, :, None] * axis[:, None, :]).reshape(len(value), -1)
+    begin = np.arange(len(place) + 1) * place.shape[1]
+    return csr_array((value.ravel(), place.ravel(), begin), shape=(len(place), int(np.prod(sizes))))

@@ -165,7 +165,7 @@ class SpanInfluence:
             if not subspaces:
                 continue
             centred, K = columns.centred(v), self.f.shape[1]
-            self._span_with_f[v] = centred.T @ (self.mass[:, None] * self.f)
+            self._span_with_f[v] = columns.weighted(centred, self.f)
             found = columns.by_block(centred, np.hstack([self.components[u] for u in subspaces]))
             for i, u in enumerate(subspaces):
                 products[v, u] = found[:, :, i * K : (i + 1) * K]
