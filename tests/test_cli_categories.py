@@ -8,11 +8,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from boosters import library
-from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from test_cli import refused, run
 from tolerance import assert_close
 
 import fasthdmr
+from fasthdmr import TreeHDMR
 from fasthdmr._cli.data_file import read_rows
 from fasthdmr.loaders.model_file import load_model
 
@@ -151,3 +156,20 @@ def test_text_that_the_model_does_not_take(folder, capsys):
     X.assign(rooms=X["city"]).to_csv("data.csv", index=False)
     line = refused(capsys, "decompose", "numbers.joblib", "data.csv", "--trust")
     assert "data.csv: column 'rooms' has the text" in line
+
+
+def test_pipelines_get_the_columns_that_they_were_fitted_with(folder, capsys):
+    X, y = rows()
+    encoders = make_column_transformer(
+        (OneHotEncoder(), ["city"]), (OrdinalEncoder(), ["new"]), (SimpleImputer(), ["area", "rooms"])
+    )
+    model = make_pipeline(encoders, GradientBoostingRegressor(n_estimators=20, max_depth=2, random_state=0)).fit(X, y)
+    joblib.dump(model, "pipe.joblib")
+    X[X.columns[::-1]].assign(price=y).to_csv("data.csv", index=False)
+    assert_close(model.predict(read("pipe.joblib", "price")[1]), model.predict(X))
+    arguments = ["decompose", "pipe.joblib", "data.csv", "--trust", "--target", "price", "--out", "results"]
+    status, out, err = run(capsys, *arguments)
+    assert status == 0 and f"R² of the components against price: {TreeHDMR(model).fit(X).score(X, y):.4f}" in out
+    assert "feature names" not in err
+    levels = pd.read_csv("results/levels.csv", dtype=str)
+    assert list(levels["level"][levels["variable"] == "new"]) == ["True", "False"]

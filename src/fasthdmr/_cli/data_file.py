@@ -60,8 +60,10 @@ def read_rows(path: Path, forest: Any, target: str | None) -> tuple[Any, Any]:
         raise ValueError(f"{path} has several columns of the same name: {', '.join(repeated)}. Rename all but one.")
     if len(names) != forest.n_features:
         raise ValueError(f"{path} has {len(names)} variables ({', '.join(names)}), the model {forest.n_features}.")
-    X = _with_levels(frame[list(names)], forest, source, path)
-    X = _numbers(X, path, allow_nan=forest.allow_nan, text=[names[column] for column, _ in forest.text_levels])
+    X = frame[list(names)]
+    if forest.front is None:  # the transformers of a pipeline take the columns as they are
+        X = _with_levels(X, forest, source, path)
+        X = _numbers(X, path, allow_nan=forest.allow_nan, text=[names[column] for column, _ in forest.text_levels])
     y = None if target is None else frame[target]
     if y is not None and not forest.is_classifier:
         y = _numbers(frame[[target]], path, allow_nan=False)[target].to_numpy()
