@@ -17,6 +17,7 @@ from fasthdmr._support.optional import require
 from fasthdmr._support.outputs import output_index
 from fasthdmr._support.subspaces import subspace_names
 from fasthdmr._support.tables import NARROW, Table, cells, fits, format_rows
+from fasthdmr._support.text import escaped
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import check_kind
 from fasthdmr._support.warnings import ResidualWarning, warn
@@ -358,7 +359,7 @@ class Sensitivity:
         tables = [
             self._of_output(k)._format(self._half_widths(k)) + self._fidelity_line(k) for k in range(self.n_outputs)
         ]
-        return "\n\n".join(f"Output {name}\n{table}" for name, table in zip(names, tables, strict=True))
+        return "\n\n".join(f"Output {escaped(name)}\n{table}" for name, table in zip(names, tables, strict=True))
 
     def _format(self, conf: HalfWidths | None) -> str:
         """Return the table of one output as in the paper, with the strongest rows only."""
