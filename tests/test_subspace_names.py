@@ -69,3 +69,11 @@ def test_names_are_the_same_everywhere():
     printed = str(hdmr.sensitivity_).splitlines()[2 : 2 + len(names)]
     for line, (u, name) in zip(printed, names.items(), strict=True):
         assert line.startswith(f"{u!s:8}  {name}  ")
+
+
+def test_a_variable_without_a_component_counts():
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(300, 3)), columns=["a", "b", "a & b"])
+    hdmr = TreeHDMR(DecisionTreeRegressor(max_depth=4, random_state=0), smooth=False)
+    hdmr.fit(frame.assign(**{"a & b": 0.0}), frame["a"] * frame["b"])
+    assert hdmr.subspaces_ == [(0,), (1,), (0, 1)]
+    assert '"a" & "b"' in hdmr.sensitivity_.names and '"a" & "b"' in hdmr.explain(frame.iloc[0]).names

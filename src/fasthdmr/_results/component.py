@@ -199,7 +199,7 @@ class Component:
         if self.levels:
             places = {k: self.levels[j] for j, k in zip(self.subspace, self._order, strict=True) if j in self.levels}
             values = Encoding(places).encode_arguments(values, self.arguments)
-        columns = take_columns(values, self.arguments, repr(self))
+        columns = take_columns(values, self.arguments, self)
         if columns.ndim == 1 and len(self.subspace) == 1:
             return columns[:, None]
         return columns[:, list(self._order)] if columns.shape[1:] == (len(self.subspace),) else columns

@@ -51,6 +51,8 @@ class Explanation:
         The output of the black box: the sum of `intercept`, `contributions` and `residual`.
     unit : str
         What they are, such as "log-odds"; "" in the units of the target, or not known.
+    feature_names : tuple of str, or None
+        The names of all variables; None: of those that have a component.
 
     Examples
     --------
@@ -76,12 +78,13 @@ class Explanation:
     residual: float
     output: float
     unit: str = ""
+    feature_names: tuple[str, ...] | None = None
 
     @property
     def names(self) -> list[str]:
         """The names of the variables of each subspace, such as "Latitude & Longitude"."""
-        by_index = dict(zip(chain(*self.subspaces), chain(*self.variables), strict=True))
-        return subspace_names(self.subspaces, by_index)
+        present = dict(zip(chain(*self.subspaces), chain(*self.variables), strict=True))
+        return subspace_names(self.subspaces, self.feature_names or present)
 
     def to_frame(self) -> Any:
         """Return all terms as a DataFrame.
@@ -178,6 +181,7 @@ def explain(
         residual=value - (f_0 + float(terms.sum())),
         output=value,
         unit=decomposition.unit,
+        feature_names=decomposition.feature_names,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,12 +70,14 @@ class LevelSet(Table):
         columns: dict[str, list[Any]] = dict(zip(self.columns, map(list, zip(*self.rows, strict=True)), strict=True))
         values = {name: np.array(column) for name, column in columns.items() if name in conf}
         widths = {name: conf[name][self.chosen] for name in values}
-        columns |= {name: cells(values[name], widths[name]) for name in values}
         marked = holds_zero(values[self.by], widths[self.by])
-        if marked.any():
-            columns[""] = [MARK if is_marked else "" for is_marked in marked]
-        text = format_rows(tuple(columns), list(zip(*columns.values(), strict=True)))
+        marks = {"": [MARK if is_marked else "" for is_marked in marked]} if marked.any() else {}
+
+        def table(intervals: Iterable[str]) -> str:
+            shown = columns | {name: cells(values[name], widths[name]) for name in intervals} | marks
+            return format_rows(tuple(shown), list(zip(*shown.values(), strict=True)))
+
+        text, remarks = table(values), [note(values.get("Sa", values[self.by]), self.by if marks else "")]
         if not fits(text):
-            return f"{super().__str__()}\n({NARROW})"
-        remarks = note(values.get("Sa", values[self.by]), self.by if marked.any() else "")
-        return f"{text}\n({remarks})" if remarks else text
+            text, remarks = table([self.by]), [NARROW, *remarks]
+        return "\n".join([text, *(f"({remark})" for remark in remarks if remark)])

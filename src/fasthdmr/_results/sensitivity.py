@@ -362,28 +362,33 @@ class Sensitivity:
         return "\n\n".join(f"Output {escaped(name)}\n{table}" for name, table in zip(names, tables, strict=True))
 
     def _format(self, conf: HalfWidths | None) -> str:
-        """Return the table of one output as in the paper, with the strongest rows only."""
+        """Return the table of one output as in the paper, with the remarks below it."""
         shown = set(np.argsort(-np.abs(self.S), kind="stable")[:_MAX_PRINTED].tolist())
+        printed = {name: conf[name] for name, index in INDICES.items() if index.prints_interval} if conf else {}
+        text = self._table(shown, printed)
+        is_narrow = bool(printed) and not fits(text)
+        if is_narrow:
+            text = self._table(shown, {"S": printed["S"]})
+        remarks = [f"{NARROW} to_frame() has them."] if is_narrow else []
+        if hidden := len(self.subspaces) - len(shown):
+            remarks.append(f"{hidden} weaker subspaces not shown, included in the sums")
+        if printed:
+            remarks.append(note(self.Sa))
+        return "\n".join([text, *(f"({remark})" for remark in remarks if remark)])
+
+    def _table(self, shown: set[int], conf: HalfWidths) -> str:
+        """Return the table of some rows, with the intervals of some indices."""
         columns: list[list[Any]] = []
         sums: list[Any] = []
         for name, index in INDICES.items():
             values = getattr(self, name)
-            has_interval = conf is not None and index.prints_interval
-            width = self._on_rows(index, conf[name]) if conf is not None and has_interval else None
+            width = self._on_rows(index, conf[name]) if name in conf else None
             columns.append(cells(self._on_rows(index, values), width))
-            sums.append((float(values.sum()), None) if has_interval else float(values.sum()))
+            sums.append((float(values.sum()), None) if name in conf else float(values.sum()))
         rows = [row for k, row in enumerate(zip(self.subspaces, self.names, *columns, strict=True)) if k in shown]
         footer = [("", "Sum", *sums), ("", "Residual", *(self.residual if name == "S" else None for name in INDICES))]
         heads = [index.head for index in INDICES.values()]
-        text = format_rows(("Subspace", "Variables", *heads), rows, footer)
-        if conf is not None and not fits(text):
-            return f"{self._format(None)}\n({NARROW} to_frame() has them.)"
-        hidden = len(self.subspaces) - len(shown)
-        if hidden:
-            text += f"\n({hidden} weaker subspaces not shown, included in the sums)"
-        if conf is not None and (remarks := note(self.Sa)):
-            text += f"\n({remarks})"
-        return text
+        return format_rows(("Subspace", "Variables", *heads), rows, footer)
 
     def _fidelity_line(self, output: int) -> str:
         """Return the last line of the table, "" if the fidelity is not known."""

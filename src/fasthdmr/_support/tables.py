@@ -17,8 +17,8 @@ from fasthdmr._support.text import escaped, or_ascii, shorten, width
 _LONGEST = 60  # the largest width of a column of text
 _SHORTEST = 12  # its smallest width in a narrow terminal
 
-NARROW = "The terminal is too narrow for the 95 % intervals."
-"""The remark below a table that is printed without them."""
+NARROW = "The terminal is too narrow for all 95 % intervals."
+"""The remark below a table that is printed without some of them."""
 
 
 def four_decimals(value: float) -> str:

@@ -263,7 +263,7 @@ def category_columns(X: Any) -> list[int]:
     return [j for j, dtype in enumerate(dtypes) if getattr(dtype, "name", None) == "category"]
 
 
-def take_columns(values: Any, names: Sequence[str], owner: str) -> NDArray[np.float64]:
+def take_columns(values: Any, names: Sequence[str], owner: object) -> NDArray[np.float64]:
     """Return values of some variables as float64, the columns of a data frame in the order of their names.
 
     Parameters
@@ -272,8 +272,8 @@ def take_columns(values: Any, names: Sequence[str], owner: str) -> NDArray[np.fl
         Matched by position without column names, and if the variables have the default names x0, x1 and so on.
     names : sequence of str
         Names of the variables; a frame must have these, in any order.
-    owner : str
-        The name of the function in the error.
+    owner : object
+        The function, as it is called in the error.
 
     Raises
     ------
