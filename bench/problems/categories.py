@@ -17,7 +17,8 @@ N_ROWS, QUICK_ROWS = 20_640, 3_000
 LEVELS, QUICK_LEVELS = (20, 200, 1_000), (20,)
 LIMIT = 300.0  # seconds for EBM, which runs once
 MOST_SECONDS = 1.0  # of ours, 1,000 levels and all rows
-LARGEST_ERROR = 1e-3  # of ours, of the function; the ridge is not 0
+# Of ours, of the function: the ridge is not 0, and a spline is not a function of 50 values.
+LARGEST_ERROR = {False: 1e-3, True: 2e-2}
 RIVALS = True  # tests set it aside
 HEADER = ["case", "contender", "runs", "median ms", "range", "peak MB", "x ours", "f_1", "f_2", "f_12"]
 NOTES = """\
@@ -65,6 +66,7 @@ def run(*, quick: bool, repeats: int) -> list[Goal]:
         rows += [line(case, m, measurements[0].median) for m in measurements]
         failures += [f"{case.name}, {m.contender.name}: {m.failure}" for m in measurements if m.failure]
         goals += [at_most(f"{case.name}: {m.contender.name}, s", m.median, MOST_SECONDS) for m in measurements[:2]]
-        goals.append(at_most(f"{case.name}: error of the function", errors(case, measurements[0]).max(), LARGEST_ERROR))
+        limit = LARGEST_ERROR[case.is_numeric]
+        goals.append(at_most(f"{case.name}: error of the function", errors(case, measurements[0]).max(), limit))
     print("\n".join([table(HEADER, rows), *failures]) + f"\n\n{NOTES}\n\n{goals_table(goals)}")
     return goals
