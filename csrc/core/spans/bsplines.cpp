@@ -122,12 +122,12 @@ Spans::Spans(std::vector<Axis> axes, std::vector<Subspace> subspaces, std::vecto
     for (const Axis& axis : axes_) n_features_ = std::max(n_features_, axis.variable() + 1);
     for (std::size_t s = 0; s < subspaces.size(); ++s) {
         if (s > 0 && !precedes(subspaces[s - 1], subspaces[s])) throw Error("subspaces must be in order");
-        if (subspaces[s].size() != axes_of[s].size() || axes_of[s].empty())
+        if (subspaces[s].size() > axes_of[s].size() || axes_of[s].empty())
             throw Error("a span needs an axis for each variable");
         Span span{subspaces[s], axes_of[s], columns_, 1, 1, 1, 1};
         for (std::size_t k = 0; k < span.axes.size(); ++k) {
             const Axis& axis = axes_.at(span.axes[k]);
-            if (axis.variable() != span.subspace[k]) throw Error("the axis of another variable");
+            if (k > 0 && axis.variable() <= axes_[span.axes[k - 1]].variable()) throw Error("axes must be in order");
             span.columns *= axis.columns();
             span.values *= axis.run();
             span.run = axis.run();

@@ -24,7 +24,7 @@ private:
     std::vector<double> values_, scores_;
 };
 
-// The B-splines of one variable, or of its normal scores, on a clamped knot sequence. B-splines of degree 0 are the
+// The B-splines of one variable (or one column of a group), or of its normal scores, on a clamped knot sequence. B-splines of degree 0 are the
 // indicator functions of bins. A variable with missing values has one more column, the indicator of missing values;
 // the splines are 0 at missing values. The values of a categorical variable are codes of levels, and its columns are
 // indicator functions of levels, or of several levels with consecutive codes. All are 0 at codes outside the knots.
@@ -67,7 +67,8 @@ private:
 
 constexpr int kMaxRun = 4;  // degree <= 3
 
-// The tensor-product splines of a subspace; the index of the last axis varies fastest.
+// The tensor-product splines of a subspace; the index of the last axis varies fastest. Axes are functions of columns of
+// X, in the order of the columns. A variable is one column, or a group of columns with an axis for each of them.
 struct Span {
     Subspace subspace;
     std::vector<index> axes;

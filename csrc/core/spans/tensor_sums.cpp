@@ -8,17 +8,18 @@ namespace fasthdmr {
 
 namespace {
 
-// Calls `call` for each variable of two spans, with its axis in each span (-1 if it does not occur there) and the
+// Calls `call` for each variable (column of X) of two spans, with its axis in each span (-1 if it does not occur there) and the
 // strides of the columns of these axes in the Gram block.
 template <class Function>
 void for_variables(const Spans& spans, const Span& a, const Span& b, const Function& call) {
     index stride_a = a.columns * b.columns, stride_b = b.columns;
     std::size_t i = 0, j = 0;
+    const auto variable_of = [&](const Span& span, std::size_t k) { return spans.axes()[span.axes[k]].variable(); };
     while (i < a.axes.size() || j < b.axes.size()) {
-        const bool in_a = i < a.axes.size() && (j == b.axes.size() || a.subspace[i] <= b.subspace[j]);
-        const bool in_b = j < b.axes.size() && (i == a.axes.size() || b.subspace[j] <= a.subspace[i]);
+        const bool in_a = i < a.axes.size() && (j == b.axes.size() || variable_of(a, i) <= variable_of(b, j));
+        const bool in_b = j < b.axes.size() && (i == a.axes.size() || variable_of(b, j) <= variable_of(a, i));
         const index axis_a = in_a ? a.axes[i] : -1, axis_b = in_b ? b.axes[j] : -1;
-        const index variable = in_a ? a.subspace[i] : b.subspace[j];
+        const index variable = in_a ? variable_of(a, i) : variable_of(b, j);
         if (in_a) stride_a /= spans.axes()[a.axes[i++]].columns();
         if (in_b) stride_b /= spans.axes()[b.axes[j++]].columns();
         call(variable, axis_a, axis_b, stride_a, stride_b);

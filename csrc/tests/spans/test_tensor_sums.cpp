@@ -85,27 +85,31 @@ TensorFactors factors_of(const Spans& spans, ProductBases& bases, index a, index
 // Cubic splines of one to three variables, those of a variable with other knots alone than with others: whether bases
 // are shared, where rows are many, or not.
 TEST(products_of_spans_are_sums_over_rows) {
-    const Spans spans = cubic_spans();
-    for (const index rows : {500, 5000}) {
-        const Matrix x = correlated(900, 84), all = dense(spans, x);
-        const std::vector<double> weight = random_weights(x.rows, 86);
-        ProductBases bases(spans, rows);
-        for (const auto& [a, b] : all_pairs(spans)) factors_of(spans, bases, a, b, 1 << 20);
-        CHECK(bases.size() == (rows == 500 ? 9 : 3));
-        bases.reserve(x.rows);
-        for (const auto& [first, second] : all_pairs(spans)) {
-            const Span &a = spans.all()[first], &b = spans.all()[second];
-            TensorSums sums(spans, bases, factors_of(spans, bases, first, second, 1 << 20));
-            for (index begin = 0; begin < x.rows; begin += 500) {
-                const index count = std::min<index>(500, x.rows - begin);
-                SpanBlock block(spans, x.rows);
-                block.load(x.table(), {begin, 1, count, nullptr});
-                bases.load(x.table(), {begin, 1, count, nullptr}, 1);
-                sums.add(block, weight.data() + begin);
+    const Spans plain = cubic_spans();
+    // The first and the last column are a group.
+    const Spans grouped(plain.axes(), {{0}, {1}, {0, 1}}, {{1, 5}, {2}, {1, 3, 5}});
+    for (const Spans& spans : {plain, grouped})
+        for (const index rows : {500, 5000}) {
+            const Matrix x = correlated(900, 84), all = dense(spans, x);
+            const std::vector<double> weight = random_weights(x.rows, 86);
+            ProductBases bases(spans, rows);
+            for (const auto& [a, b] : all_pairs(spans)) factors_of(spans, bases, a, b, 1 << 20);
+            if (spans.all().size() == 7) CHECK(bases.size() == (rows == 500 ? 9 : 3));
+            bases.reserve(x.rows);
+            for (const auto& [first, second] : all_pairs(spans)) {
+                const Span &a = spans.all()[first], &b = spans.all()[second];
+                TensorSums sums(spans, bases, factors_of(spans, bases, first, second, 1 << 20));
+                for (index begin = 0; begin < x.rows; begin += 500) {
+                    const index count = std::min<index>(500, x.rows - begin);
+                    SpanBlock block(spans, x.rows);
+                    block.load(x.table(), {begin, 1, count, nullptr});
+                    bases.load(x.table(), {begin, 1, count, nullptr}, 1);
+                    sums.add(block, weight.data() + begin);
+                }
+                CHECK_CLOSE(sums.products(a, b), products(all, a.first, a.columns, all, b.first, b.columns, weight),
+                            1e-13);
             }
-            CHECK_CLOSE(sums.products(a, b), products(all, a.first, a.columns, all, b.first, b.columns, weight), 1e-13);
         }
-    }
 }
 
 // The products of a pair hold those of its variables, and the products of two pairs those of a third variable.

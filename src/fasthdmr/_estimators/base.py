@@ -418,6 +418,7 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
             feature_names=self.feature_names_,
             data=data,
             levels=self._encoding.levels,
+            groups=self._groups,
             **rest,
         )
 

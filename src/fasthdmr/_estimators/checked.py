@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from fasthdmr._data.encoding import FROM_DTYPE, Encoding
 from fasthdmr._solve.problem import Kept
 from fasthdmr._spans.kinds import BasisKind
+from fasthdmr._support.groups import Groups
 from fasthdmr._support.numbers import as_floats, check_numbers
 from fasthdmr._support.scale import check_size
 from fasthdmr._support.subspaces import Subspace, as_subspace
@@ -37,6 +38,7 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
     """An estimator that checks its parameters, the data of `fit`, and rows. Subclasses set `feature_names_`."""
 
     feature_names_: tuple[str, ...]
+    _groups: Groups | None = None  # the columns of each variable; None: each column is one
     _encoding = Encoding({})  # the levels of categorical variables
     _dtypes: Any = None  # of the columns of the frame of pandas that was fitted
     _outputs_scores = False  # whether the black box is a classifier: its output is a score, but y holds labels
@@ -121,6 +123,15 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
         self._encoding = Encoding.of(X, self.categorical_features, sample_weight)
         return self._encoding.encode(X)
 
+    def _set_names(self, column_names: tuple[str, ...]) -> None:
+        """Set the names of the variables, which are columns or groups of columns."""
+        self._groups = Groups.of(self.feature_groups, column_names)
+        self.feature_names_ = column_names if self._groups is None else self._groups.names
+
+    @property
+    def _column_names(self) -> tuple[str, ...]:
+        return self.feature_names_ if self._groups is None else self._groups.column_names
+
     def _in_numbers(self, X: Any) -> Any:
         """Return rows with codes in place of the levels of categorical variables."""
         return self._encoding.encode(X)
@@ -139,9 +150,9 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
         given, X = X, self._in_numbers(X)
         check_numbers(X, what)
         if not hasattr(self, "feature_names_in_"):  # scikit-learn checks these, but not names taken from the model
-            check_names(X, self.feature_names_, may_be_unnamed=True)
+            check_names(X, self._column_names, may_be_unnamed=True)
         rows = self._validated(X, reset=False)
-        self._encoding.warn_of_unknown(given, rows, self.feature_names_)
+        self._encoding.warn_of_unknown(given, rows, self._column_names)
         return rows
 
     def _validated(self, X: Any, *, reset: bool) -> NDArray[Any]:

@@ -57,6 +57,11 @@ class HDMR(BaseHDMR):
         "from_dtype": columns of dtype category, string, text, objects or boolean. Unlike in scikit-learn, this
         includes text and objects: a column of objects is numeric if it holds only numbers and missing values.
         Otherwise a mask, or the indices or names of columns, which may hold codes. None: no variable.
+    feature_groups : dict of str to list of int or str, or None
+        Columns that are one variable, such as ``{"place": ["Latitude", "Longitude"]}``. A group has a joint span, the
+        tensor product of the splines of its columns, with as many of them per column as in a span of so many variables.
+        Variables are numbered in the order of their first columns. A component takes the columns of a group in the
+        order of the list.
     normalise : "output" or "data"
         Whether indices are divided by the variance of the model's output or of y.
     ci : "jackknife" or "bootstrap"
@@ -108,6 +113,7 @@ class HDMR(BaseHDMR):
         degree: int = 3,
         n_splines: Any = None,
         categorical_features: Any = "from_dtype",
+        feature_groups: Any = None,
         normalise: str = "output",
         ci: str = "jackknife",
         n_jobs: int | None = None,
@@ -120,6 +126,7 @@ class HDMR(BaseHDMR):
         self.degree = degree
         self.n_splines = n_splines
         self.categorical_features = categorical_features
+        self.feature_groups = feature_groups
         self.normalise = normalise
         self.ci = ci
         self.n_jobs = n_jobs
@@ -186,13 +193,13 @@ class HDMR(BaseHDMR):
         given, of_model = getattr(self, "feature_names_in_", None), names_of(self.model)
         check_model_names(given, of_model)
         names = of_model if given is None else given
-        self.feature_names_ = tuple(f"x{i}" for i in range(X.shape[1])) if names is None else tuple(map(str, names))
+        self._set_names(tuple(f"x{i}" for i in range(X.shape[1])) if names is None else tuple(map(str, names)))
         return X, y, weights
 
     def _problem(self, X: NDArray[Any], y: Any, weights: Floats | None) -> Problem:
         targets = None if y is None else y.reshape(len(y), -1)
         n_levels = self._encoding.counts
-        return Problem(X, weights, self._kept(), targets, n_threads(self.n_jobs), self.verbose, n_levels)
+        return Problem(X, weights, self._kept(), targets, n_threads(self.n_jobs), self.verbose, n_levels, self._groups)
 
     def _as_given(self, X: Any, rows: NDArray[Any]) -> Any:
         """Return X as the black box takes it: a data frame, or an array of its numbers or levels."""
@@ -224,7 +231,7 @@ class HDMR(BaseHDMR):
             output_names=None if strategy.values.ndim == 1 else tuple(f"y{k}" for k in range(len(solutions))),
             sample=Sample.of(problem.X, problem.weights, strategy.columns),
             ci=self.ci,
-            remedy=None if strategy.output is None else lambda: self._remedy(problem.X.shape[1]),
+            remedy=None if strategy.output is None else lambda: self._remedy(problem.n_variables),
         )
 
     def _remedy(self, n_features: int) -> str:

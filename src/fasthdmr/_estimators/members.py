@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from sklearn.base import clone
@@ -12,6 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from fasthdmr._dictionaries.models import check_model_is_fitted
 from fasthdmr._forest.forest import Forest
+from fasthdmr._support.groups import Groups
 from fasthdmr._support.numbers import first_text_column
 from fasthdmr._support.progress import progress
 from fasthdmr._support.validation import check_model_names, copy_of
@@ -154,3 +156,12 @@ def variable_names(forests: Sequence[Forest], feature_names: Sequence[str] | Non
         if names is not None:
             return tuple(str(name) for name in names)
     return tuple(f"x{i}" for i in range(forests[0].n_features))
+
+
+def of_variables(forest: Forest, groups: Groups | None, first: int) -> Forest:
+    """Return a forest whose variables are groups of columns, with its first feature in column `first` of the rows."""
+    sources = forest.sources
+    if groups is not None:
+        variable = groups.of_columns()
+        sources = [variable[j] for j in sources]
+    return replace(forest, core=forest.core.of_variables(sources, first=first))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -25,6 +24,7 @@ from fasthdmr._estimators.members import (
     is_fitted,
     is_pipeline,
     load_members,
+    of_variables,
     variable_names,
 )
 from fasthdmr._forest.forest import Forest
@@ -105,6 +105,11 @@ class TreeHDMR(BaseHDMR):
         categories.
     normalise : "output" or "data"
         Whether indices are divided by the variance of the model's output or of y.
+    feature_groups : dict of str to list of int or str, or None
+        Columns that are one variable, such as ``{"place": ["Latitude", "Longitude"]}``. A group has a joint span, the
+        tensor product of the splines of its columns, with as many of them per column as in a span of so many variables.
+        Variables are numbered in the order of their first columns. A component takes the columns of a group in the
+        order of the list.
     ci : "jackknife" or "bootstrap"
         Method for confidence intervals and standard errors, which are computed at first access. "jackknife" uses
         derivatives; "bootstrap" solves again on 200 resamples, which takes longer. There are none for the product
@@ -204,6 +209,7 @@ class TreeHDMR(BaseHDMR):
         measure: str = "empirical",
         categorical_features: Any = "from_dtype",
         normalise: str = "output",
+        feature_groups: Any = None,
         ci: str = "jackknife",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -222,6 +228,7 @@ class TreeHDMR(BaseHDMR):
         self.measure = measure
         self.categorical_features = categorical_features
         self.normalise = normalise
+        self.feature_groups = feature_groups
         self.ci = ci
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -310,6 +317,11 @@ class TreeHDMR(BaseHDMR):
         self._check_basis(BASES)
         if self.measure not in ("empirical", "product"):
             raise ValueError(f"measure must be 'empirical' or 'product', got {self.measure!r}.")
+        if self.measure == "product" and self.feature_groups is not None:
+            raise ValueError(
+                "feature_groups is for measure='empirical'. Components under measure='product' are orthogonal, so fit "
+                "without groups: the index of a group is the sum of S over the subspaces of its columns."
+            )
         if self.combine not in ("auto", "sum", "ridge"):
             raise ValueError(f"combine must be 'auto', 'sum' or 'ridge', got {self.combine!r}.")
         if self.alphas is not None:
@@ -356,7 +368,7 @@ class TreeHDMR(BaseHDMR):
             models = [m.read if isinstance(m.read, Forest) else fitted for m, fitted in pairs]
             names_in = getattr(self, "feature_names_in_", None)
             self.forests_ = load_members(models, codes.shape[1], names_in)
-            self.feature_names_ = variable_names(self.forests_, names_in)
+            self._set_names(variable_names(self.forests_, names_in))
 
     def _trees(self, combination: Combination, X: Any, codes: NDArray[Any], rows: NDArray[Any]) -> TreeDictionary:
         """Return the tree columns of all models."""
@@ -374,7 +386,9 @@ class TreeHDMR(BaseHDMR):
             else:
                 inputs = PipelineInputs.of(X, codes, read, self._encoding.levels, front)
             first = 0 if self._is_product else codes.shape[1]
-            forests = [replace(of, core=of.core.of_variables(of.sources, first=first)) for of in forests]
+            forests = [of_variables(of, self._groups, first) for of in forests]
+        elif self._groups is not None:
+            forests = [of_variables(of, self._groups, 0) for of in forests]
         return TreeDictionary(forests, self._sorting(combination), n_threads=n_threads(self.n_jobs), inputs=inputs)
 
     def _sorting(self, combination: Combination) -> Sorting:
@@ -392,8 +406,16 @@ class TreeHDMR(BaseHDMR):
                 raise ValueError(
                     f"y must have one column for each of the models' {n_outputs} output(s), got {targets.shape[1]}."
                 )
-        n_levels = self._encoding.counts
-        return Problem(X, weights, self._kept(), targets, n_threads(self.n_jobs), self.verbose, n_levels)
+        return Problem(
+            X,
+            weights,
+            self._kept(),
+            targets,
+            n_threads(self.n_jobs),
+            self.verbose,
+            self._encoding.counts,
+            self._groups,
+        )
 
     def _strategy(self, trees: TreeDictionary, combination: Combination) -> Strategy:
         if self._is_product:
@@ -428,7 +450,10 @@ class TreeHDMR(BaseHDMR):
 
     def _remedy(self) -> str:
         """Return the advice of the warning about a large residual."""
-        largest = max((len(group.subspace) for forest in self.forests_ for group in forest.groups), default=0)
+        forests = self.forests_
+        if self._groups is not None:
+            forests = [of_variables(forest, self._groups, 0) for forest in forests]
+        largest = max((len(group.subspace) for forest in forests for group in forest.groups), default=0)
         remedies = []
         if self.order is not None and largest > self.order:
             remedies.append(f"a higher `order` (trees depend on up to {largest} variables)")

@@ -46,11 +46,12 @@ class Component:
     variance : float or ndarray of float64, shape (K,)
         Var(f_u) under the fitted measure; one value for each output if there are several.
     bounds : ndarray of float64, shape (|u|, 2), or None
-        A range for plots of each variable: the 1st and 99th percentile of the fitted rows, or of the law of a closed
-        form.
+        A range for plots of each variable, or column of a group: the 1st and 99th percentile of the fitted rows, or of
+        the law of a closed form.
     arguments : tuple of str
-        The names of the variables in the order of the arguments. It is the order in which the component was requested:
-        ``component(("s5", "bmi"))`` takes s5 first, though bmi is the first column of the two.
+        The names of the variables, or of the columns of groups, in the order of the arguments. It is the order in which
+        the component was requested: ``component(("s5", "bmi"))`` takes s5 first, though bmi is the first column of the
+        two.
     unit : str
         What its values are, such as "log-odds"; "" in the units of the output.
     levels : dict of int to tuple
@@ -77,11 +78,17 @@ class Component:
     variance: float | Floats
     bounds: Floats | None
     arguments: tuple[str, ...]
-    _order: tuple[int, ...] | None  # position in `arguments` of each variable of `subspace`; None: columns
+    _order: tuple[int, ...] | None  # position in `arguments` of each of `columns`; None: of a dictionary
     _source: Source
     _uncertainty: Uncertainty | None = None
     unit: str = ""
     levels: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
+    _columns_of_X: Subspace | None = None  # sorted; None: those of `subspace`
+
+    @property
+    def columns(self) -> Subspace:
+        """The sorted columns of X that it depends on: its variables, or the columns of groups."""
+        return self.subspace if self._columns_of_X is None else self._columns_of_X
 
     def __call__(self, values: ArrayLike) -> Floats:
         """Evaluate f_u.
@@ -144,7 +151,7 @@ class Component:
         >>> bool((component.standard_error([-0.5, 0.0, 0.5]) < 0.05).all())
         True
         """
-        if len(self.subspace) > 1:
+        if len(self.arguments) > 1:
             raise ValueError(
                 f"standard_error is for components of one variable, got {self._name}. The indices of all "
                 "components have confidence intervals: sensitivity_.Sa_conf, .S_conf."
@@ -197,19 +204,19 @@ class Component:
         if self._order is None:
             return values
         if self.levels:
-            places = {k: self.levels[j] for j, k in zip(self.subspace, self._order, strict=True) if j in self.levels}
+            places = {k: self.levels[j] for j, k in zip(self.columns, self._order, strict=True) if j in self.levels}
             values = Encoding(places).encode_arguments(values, self.arguments)
         columns = take_columns(values, self.arguments, self)
-        if columns.ndim == 1 and len(self.subspace) == 1:
+        if columns.ndim == 1 and len(self.columns) == 1:
             return columns[:, None]
-        return columns[:, list(self._order)] if columns.shape[1:] == (len(self.subspace),) else columns
+        return columns[:, list(self._order)] if columns.shape[1:] == (len(self.columns),) else columns
 
     @property
     def _name(self) -> str:
         """The variables in the order of the arguments, as one name."""
         order = (
             range(len(self.subspace))
-            if self._order is None
+            if self._order is None or len(self.columns) > len(self.subspace)
             else sorted(range(len(self.subspace)), key=self._order.__getitem__)
         )
         return subspace_names([[self.subspace[k] for k in order]], self._source.feature_names)[0]

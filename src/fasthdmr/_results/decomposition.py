@@ -17,6 +17,7 @@ from fasthdmr._results.sensitivity import Sensitivity
 from fasthdmr._solve.hierarchy import Solution, indices_of
 from fasthdmr._solve.problem import Kept
 from fasthdmr._spans.levels import merged_levels
+from fasthdmr._support.groups import Groups, columns_of
 from fasthdmr._support.sample import Sample
 from fasthdmr._support.scale import Deviations, in_units
 from fasthdmr._support.subspaces import Subspace, subspace_names
@@ -53,7 +54,9 @@ class Decomposition:
     unit : str
         What f_0, components and residual are, such as "log-odds"; "" in the units of the target, or not known.
     levels : dict of int to tuple
-        The levels of each categorical variable by code; None stands for missing values. Rows hold the codes.
+        The levels of each categorical column by code; None stands for missing values. Rows hold the codes.
+    groups : Groups or None
+        The columns of X that each variable consists of. None: each column is one variable.
     """
 
     dictionary: Dictionary
@@ -66,6 +69,7 @@ class Decomposition:
     concurvity: Floats | None = None
     unit: str = ""
     levels: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
+    groups: Groups | None = None
 
     @property
     def intercept(self) -> float | Floats:
@@ -233,7 +237,7 @@ class Decomposition:
         subspace : tuple of int
             The column indices of the variables, ascending.
         values : ndarray of shape (N, |u|)
-            One column for each variable.
+            One column for each variable, or column of a group, sorted.
 
         Returns
         -------
@@ -244,7 +248,7 @@ class Decomposition:
         ValueError
             If `values` has another number of columns.
         """
-        rows = self.dictionary.embed(subspace, values)
+        rows = self.dictionary.embed(columns_of(self.groups, subspace), values)
         columns = []
         for k, s in enumerate(self.solutions):
             own = np.flatnonzero(is_kept(s, [subspace]))
@@ -282,7 +286,11 @@ class Decomposition:
         components = [
             (k, s.weights[:, [s.subspaces.index(u)]]) for k, s in enumerate(self.solutions) if u in s.subspaces
         ]
-        return self.dictionary.columns_of(self.dictionary.embed(u, values[:, None]), components)
+        return self.dictionary.columns_of(self.embed(variable, values[:, None]), components)
+
+    def embed(self, variable: int, values: Floats) -> Floats:
+        """Return rows with the given values of one variable, (N, 1)."""
+        return self.dictionary.embed(columns_of(self.groups, (variable,)), values)
 
     def marginal(self, variable: int) -> tuple[Floats, Floats] | None:
         """Return the sampled values of a variable and their weights.
@@ -295,12 +303,19 @@ class Decomposition:
         Returns
         -------
         tuple of ndarray of shape (S,), or None
-            Values and weights; None without a sample.
+            Values and weights; None without a sample, or for a group of columns.
         """
-        return None if self.sample is None else (self.sample.rows[:, variable], self.sample.weights)
+        columns = columns_of(self.groups, (variable,))
+        if self.sample is None or len(columns) > 1:
+            return None
+        return self.sample.rows[:, columns[0]], self.sample.weights
 
     def _component(self, variables: Sequence[int]) -> Component:
         subspace = tuple(sorted(variables))
+        names, arguments = self.feature_names, list(variables)
+        if self.groups is not None:
+            names, arguments = self.groups.column_names, [j for i in variables for j in self.groups.columns[i]]
+        columns = columns_of(self.groups, subspace)
         variances = [
             in_units(s.variance[s.subspaces.index(subspace)], s.scale) if subspace in s.subspaces else 0.0
             for s in self.solutions
@@ -309,13 +324,14 @@ class Decomposition:
             subspace,
             tuple(self.feature_names[i] for i in subspace),
             self._by_output(variances),
-            None if self.sample is None else self.sample.bounds(subspace),
-            tuple(self.feature_names[i] for i in variables),
-            None if self.dictionary.takes_columns else tuple(map(variables.index, subspace)),
+            None if self.sample is None else self.sample.bounds(columns),
+            tuple(names[j] for j in arguments),
+            None if self.dictionary.takes_columns else tuple(map(arguments.index, columns)),
             self,
             self.sensitivity.uncertainty,
             self.unit,
-            {j: self.levels[j] for j in subspace if j in self.levels},
+            {j: self.levels[j] for j in columns if j in self.levels},
+            columns,
         )
 
     def _each_output(self, rows: Any, weights: Callable[[Solution], Any], n_threads: int) -> Floats:
@@ -345,6 +361,7 @@ def assemble(
     remedy: Callable[[], str] | None = None,
     unit: str = "",
     levels: Mapping[int, tuple[Any, ...]] | None = None,
+    groups: Groups | None = None,
 ) -> Decomposition:
     """Combine the solutions of all outputs, and compute the indices (spec 2).
 
@@ -366,6 +383,8 @@ def assemble(
     unit : str
     levels : dict of int to tuple, optional
         The levels of categorical variables, by code.
+    groups : Groups, optional
+        The columns of each variable.
 
     Returns
     -------
@@ -407,7 +426,7 @@ def assemble(
         output_names,
     )
     result = Decomposition(dictionary, tuple(solutions), subspaces, sensitivity, feature_names, output_names, sample)
-    result = replace(result, unit=unit, levels=levels or {}, concurvity=concurvity(result))
+    result = replace(result, unit=unit, levels=levels or {}, groups=groups, concurvity=concurvity(result))
     if all(s.projection is not None for s in solutions) and sample is not None:
         sensitivity = replace(sensitivity, fidelity=Fidelity(result))
         result = replace(result, sensitivity=sensitivity)

@@ -40,7 +40,8 @@ class Explanation:
     variables : list of tuple of str, length C
         The names of their variables.
     values : list of tuple, length C
-        The values of these variables in the row. Of categorical variables, levels: None stands for missing values.
+        The values of these variables in the row. Of categorical variables, levels: None stands for missing values. Of
+        a group of columns, a tuple.
     contributions : ndarray of float64, shape (C,)
         The component functions at the row.
     intercept : float
@@ -171,11 +172,14 @@ def explain(
     terms = decomposition.evaluate(row, n_threads).reshape(-1, len(decomposition.solutions))[:, k]
     value = float(black_box.reshape(-1)[k])
     strongest = np.argsort(-np.abs(terms), kind="stable")
-    subspaces = [decomposition.subspaces[c] for c in strongest]
+    subspaces, given = [decomposition.subspaces[c] for c in strongest], list(values)
+    if decomposition.groups is not None:
+        grouped = [tuple(values[j] for j in columns) for columns in decomposition.groups.columns]
+        given = [several if len(several) > 1 else several[0] for several in grouped]
     return Explanation(
         subspaces,
         [tuple(decomposition.feature_names[i] for i in u) for u in subspaces],
-        [tuple(values[i] for i in u) for u in subspaces],
+        [tuple(given[i] for i in u) for u in subspaces],
         terms[strongest],
         intercept=f_0,
         residual=value - (f_0 + float(terms.sum())),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._solve.hierarchy import Solution
+from fasthdmr._support.groups import Groups
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
 
@@ -60,6 +61,8 @@ class Problem:
     n_levels : dict of int to int
         The number of levels of each categorical column. Such a column holds codes 0, 1, … of levels, the most frequent
         first, and the number of levels in place of unknown ones.
+    groups : Groups or None
+        The columns of X that each variable consists of. None: each column is one variable.
     """
 
     X: NDArray[Any]
@@ -69,6 +72,7 @@ class Problem:
     n_threads: int = 1
     verbose: int = 0
     n_levels: Mapping[int, int] = field(default_factory=dict)
+    groups: Groups | None = None
 
     @property
     def total_weight(self) -> float:
@@ -76,9 +80,14 @@ class Problem:
         return float(len(self.X)) if self.weights is None else float(self.weights.sum())
 
     @property
+    def n_variables(self) -> int:
+        """The number of variables."""
+        return int(self.X.shape[1]) if self.groups is None else len(self.groups.columns)
+
+    @property
     def largest_order(self) -> int:
         """The largest order that components can have."""
-        n: int = self.X.shape[1]
+        n = self.n_variables
         return n if self.kept.order is None else min(int(self.kept.order), n)
 
     def part(self, rows: slice) -> tuple[NDArray[Any], Floats | None]:

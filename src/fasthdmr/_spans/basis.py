@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import combinations
 from typing import Any
 
@@ -18,6 +19,7 @@ from fasthdmr import _core
 from fasthdmr._spans.axes import Axis, Profile, coarsen, refinement
 from fasthdmr._spans.kinds import SPANS
 from fasthdmr._support.cached import cached_property
+from fasthdmr._support.groups import Groups, columns_of
 from fasthdmr._support.steps import steps
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
@@ -128,7 +130,8 @@ class Basis:
     subspaces : list of tuple of int
         Sorted by order. Every subset of a subspace is included, unless it contains a constant variable.
     axes_of : list of list of int
-        The indices of the axes of each span.
+        The indices of the axes of each span, in the order of their columns of X. A variable is one column, or a group
+        of columns with an axis for each of them.
     """
 
     axes: list[Axis]
@@ -145,8 +148,18 @@ class Basis:
         """The index of the span of each subspace."""
         return {u: s for s, u in enumerate(self.subspaces)}
 
+    @cached_property
+    def columns(self) -> list[Subspace]:
+        """The columns of X that each span depends on; they are its subspace if there are no groups."""
+        return [tuple(self.axes[a].variable for a in axes) for axes in self.axes_of]
+
+    @cached_property
+    def number_of_columns(self) -> dict[Subspace, int]:
+        """The index of the span of the given columns of X."""
+        return {columns: s for s, columns in enumerate(self.columns)}
+
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("core", "number")}
+        return {"axes": self.axes, "subspaces": self.subspaces, "axes_of": self.axes_of}
 
     def inside(self, subspace: Subspace, order: int) -> list[int]:
         """Return the indices of the spans of subsets of a subspace up to an order."""
@@ -181,6 +194,7 @@ def make_basis(
     main_sizes: Mapping[int, int] | None = None,
     n_levels: Mapping[int, int] | None = None,
     max_levels: Sequence[int] | None = None,
+    groups: Groups | None = None,
 ) -> Basis:
     """Make the spans of the given subspaces, with knots at (weighted) quantiles.
 
@@ -201,6 +215,8 @@ def make_basis(
     max_levels : sequence of int, optional
         The largest number of indicators of a categorical variable in spans of order 1, 2, …, decreasing. If there are
         more levels, the last ones share an indicator.
+    groups : Groups, optional
+        The columns of each variable. A span has the size of the order that is its number of columns.
 
     Returns
     -------
@@ -212,7 +228,8 @@ def make_basis(
     ValueError
         If the range of a variable overflows.
     """
-    main, variables = main_sizes or {}, sorted({j for u in subspaces for j in u})
+    main, spanned = main_sizes or {}, [columns_of(groups, u) for u in subspaces]
+    variables = sorted({j for columns in spanned for j in columns})
     axes_by_order = {}
     for j in variables:
         wanted = [main.get(j, sizes[0]), *sizes[1:]]
@@ -221,15 +238,17 @@ def make_basis(
     axes: list[Axis] = []
     number: dict[tuple[int, int], int] = {}
     kept, axes_of = [], []
-    for u in subspaces:
-        if any(j not in axes_by_order for j in u):
+    for u, columns in zip(subspaces, spanned, strict=True):
+        # A constant column does not remove a group of which another column varies.
+        there = tuple(j for j in columns if j in axes_by_order)
+        if any(not set(columns_of(groups, (i,))) & set(there) for i in u):
             continue
-        for j in u:
-            if (j, len(u)) not in number:
-                number[j, len(u)] = len(axes)
-                axes.append(axes_by_order[j][len(u) - 1])
+        for j in there:
+            if (j, len(there)) not in number:
+                number[j, len(there)] = len(axes)
+                axes.append(axes_by_order[j][len(there) - 1])
         kept.append(u)
-        axes_of.append([number[j, len(u)] for j in u])
+        axes_of.append([number[j, len(there)] for j in there])
     return Basis(axes, kept, axes_of)
 
 
@@ -281,11 +300,11 @@ def coarse_basis(basis: Basis) -> tuple[Basis, csr_array]:
     """
     subspaces = [u for u in basis.subspaces if len(u) <= len(COARSE_SIZES)]
     axes_of = basis.axes_of[: len(subspaces)]
-    order_of = {a: len(axes) for axes in axes_of for a in axes}
+    order_of = {a: min(len(axes), len(COARSE_SIZES)) for axes in axes_of for a in axes}
     axes = [coarsen(axis, COARSE_SIZES[order_of.get(a, 1) - 1]) for a, axis in enumerate(basis.axes)]
     finer = [refinement(axis, fine) for axis, fine in zip(axes, basis.axes, strict=True)]
     blocks: list[NDArray[Any]] = [np.ones((1, 1))]
-    blocks += [finer[of[0]] if len(of) == 1 else np.kron(finer[of[0]], finer[of[1]]) for of in axes_of]
+    blocks += [reduce(np.kron, (finer[a] for a in of)) for of in axes_of]
     used = csr_array(block_diag(blocks))
     others = csr_array((basis.core.n_columns - used.shape[0], used.shape[1]))
     return Basis(axes, subspaces, axes_of), csr_array(vstack([used, others]))

@@ -86,7 +86,8 @@ def finer_sizes(
         least = missed(sizes)
         for position, gain in zip(range(len(sizes)), _GAINS, strict=False):
             # The span of a variable must contain all functions of this variable in the spans of its pairs.
-            tried = (max(sizes[0], sizes[1] + 2), sizes[1] + 2) if position else (2 * sizes[0], *sizes[1:])
+            first = (max(sizes[0], sizes[1] + 2), sizes[1] + 2) if position else (2 * sizes[0],)
+            tried = (*first, *sizes[len(first) :])
             share = missed(tried)
             if share < gain * least:
                 sizes, least = tried, share

@@ -53,7 +53,7 @@ class Support:
     @classmethod
     def of(cls, X: NDArray[Any], weights: Floats | None, basis: Basis) -> Support:
         """Find the cells that contain rows with positive weight."""
-        pairs = {s: u for s, u in enumerate(basis.subspaces) if len(u) == 2}
+        pairs = {s: u for s, u in enumerate(basis.columns) if len(u) == 2}
         found = cls(basis, {})
         cells = found._cells
         holds = {s: np.zeros(cells[i].count * cells[j].count, dtype=bool) for s, (i, j) in pairs.items()}
@@ -71,7 +71,7 @@ class Support:
     @cached_property
     def _cells(self) -> dict[int, Cells]:
         """The cells of each variable that belongs to a pair."""
-        pairs = [axes for u, axes in zip(self.basis.subspaces, self.basis.axes_of, strict=True) if len(u) == 2]
+        pairs = [axes for axes in self.basis.axes_of if len(axes) == 2]
         used = {self.basis.axes[a].variable: a for axes in pairs for a in axes}
         return {j: Cells.of(self.basis.axes[a]) for j, a in used.items()}
 
@@ -97,8 +97,8 @@ class Support:
             The indices of these rows.
         change : ndarray of shape (M,)
         """
-        nearest_of = {self.basis.subspaces[s]: nearest for s, nearest in self.nearest.items()}
-        wanted = [(c, u) for c, u in enumerate(subspaces) if u in nearest_of]
+        nearest_of = {self.basis.columns[s]: nearest for s, nearest in self.nearest.items()}
+        wanted = [(c, u) for c, u in enumerate(map(self._columns, subspaces)) if u in nearest_of]
         variables = sorted({j for _, u in wanted for j in u})
         for part in steps(len(rows), max(len(variables), 1), _STEP):
             values = {j: np.asarray(rows[part, j], dtype=np.float64) for j in variables}
@@ -117,16 +117,21 @@ class Support:
                 component = self._pair((i, j), weights[:, [c]], n_given)
                 yield c, moved + part.start, component(there) - component(here)
 
+    def _columns(self, subspace: Subspace) -> Subspace:
+        """Return the columns of X that a component depends on."""
+        s = self.basis.number.get(subspace)
+        return subspace if s is None else self.basis.columns[s]
+
     def zeros(self, rows: NDArray[Any], subspaces: Iterable[Subspace]) -> Iterator[tuple[int, NDArray[np.int64]]]:
         """Yield the numbers of components that are 0 at some rows, and the indices of these rows."""
         levels = {axis.variable: axis.n_levels for axis in self.basis.axes if axis.is_categorical}
         codes = {j: np.asarray(rows[:, j], dtype=np.float64) for j in levels}
         known = {j: (codes[j] >= 0) & (codes[j] < n) for j, n in levels.items()}
-        for c, u in enumerate(subspaces):
+        for c, u in enumerate(map(self._columns, subspaces)):
             if not levels.keys() & set(u):
                 continue
             is_zero = ~np.logical_and.reduce([known[j] for j in u if j in levels])
-            if (s := self.basis.number[u]) in self.nearest:
+            if (s := self.basis.number_of_columns[u]) in self.nearest:
                 first, second = (self._cells[j].codes(np.asarray(rows[:, j], dtype=np.float64)) for j in u)
                 nearest = self.nearest[s]
                 is_zero |= (nearest == len(nearest))[first * self._cells[u[1]].count + second]
@@ -135,7 +140,7 @@ class Support:
 
     def _pair(self, pair: Subspace, weights: csc_array, n_given: int) -> Any:
         """Return the component of a pair without its constant, as a function of values of both variables."""
-        number = self.basis.number
+        number = self.basis.number_of_columns
         inside = [v for v in ((pair[0],), (pair[1],), pair) if v in number]
         spans = [number[v] for v in inside]
         axes: list[Axis] = []

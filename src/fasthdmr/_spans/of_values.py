@@ -52,7 +52,7 @@ class ValuesInSpans:
         return ValueSpans(given, [1] * self.columns.shape[1], basis, regression, support), solutions
 
     def _basis(self, problem: Problem) -> Basis:
-        n, chosen = problem.X.shape[1], problem.kept.interactions
+        n, chosen = problem.n_variables, problem.kept.interactions
         touched: list[Subspace] = [tuple(range(n))]
         if chosen is not None:
             touched = [*((j,) for j in range(n)), *chosen]

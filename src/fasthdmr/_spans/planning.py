@@ -20,6 +20,7 @@ from fasthdmr._spans.kinds import SPANS
 from fasthdmr._spans.levels import MAX_COLUMNS, gram_bytes, n_columns, plan_levels
 from fasthdmr._spans.screening import Room, screen
 from fasthdmr._spans.sizes import main_sizes, rows_for_sizes
+from fasthdmr._support.groups import Groups, columns_of
 from fasthdmr._support.scale import Deviations
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
@@ -111,10 +112,15 @@ def choose_basis(
 
     def strength(pairs: list[Subspace]) -> Floats:
         rows = screened_rows(len(X))
-        return screen_pairs(*problem.part(rows), values(rows), pairs, options.degree, problem.n_levels)
+        return screen_pairs(*problem.part(rows), values(rows), pairs, options.degree, problem.n_levels, problem.groups)
 
-    chosen = problem.kept.interactions
-    screens = joint and not fits_jointly(touched, n_rows, order, options, chosen=chosen is not None)
+    chosen, width = problem.kept.interactions, Width(problem.groups)
+    screens = joint and not fits_jointly(touched, n_rows, order, options, chosen=chosen is not None, width=width)
+    if screens and problem.groups is not None:
+        raise ValueError(
+            f"{problem.n_variables:,} variables do not fit into a joint projection, and the strongest are not chosen "
+            "among groups. List the `interactions`, or put fewer columns into `feature_groups`."
+        )
     if screens:
         rows = screened_rows(len(X))
         touched = screen(
@@ -133,24 +139,25 @@ def choose_basis(
         joint=joint,
         chosen=chosen is not None or screens,
         strength=strength,
+        width=width,
         n_indicators=sum(min(count, MAX_COLUMNS[0]) for count in problem.n_levels.values()),
     )
     if problem.verbose:
         print(f"[fasthdmr] {len(plan.subspaces)} spans, sizes {plan.sizes}")
-    n_levels = problem.n_levels
+    n_levels, spanned = problem.n_levels, [columns_of(problem.groups, u) for u in plan.subspaces]
 
     def fits(levels: list[int]) -> bool:
         if joint and n_rows > MAX_DUAL_ROWS:
-            return sum(n_columns(u, plan.sizes, n_levels, levels) for u in plan.subspaces) <= MAX_JOINT_COLUMNS
-        return gram_bytes(plan.subspaces, plan.sizes, n_levels, levels) <= MAX_BYTES
+            return sum(n_columns(u, plan.sizes, n_levels, levels) for u in spanned) <= MAX_JOINT_COLUMNS
+        return gram_bytes(spanned, plan.sizes, n_levels, levels) <= MAX_BYTES
 
-    max_levels = plan_levels(plan.subspaces, plan.sizes, n_levels, fits) if n_levels else None
-    span = partial(make_basis, X, weights, n_levels=n_levels, max_levels=max_levels)
+    max_levels = plan_levels(spanned, plan.sizes, n_levels, fits) if n_levels else None
+    span = partial(make_basis, X, weights, n_levels=n_levels, max_levels=max_levels, groups=problem.groups)
     kind = SPANS[options.basis]
     degree = kind.degree(options.degree)
     if not kind.follows_data or options.n_splines is not None:
         return span(plan.subspaces, plan.sizes, degree=degree)
-    rows, single = rows_for_sizes(len(X)), [u[0] for u in plan.subspaces if len(u) == 1]
+    rows, single = rows_for_sizes(len(X)), [u[0] for u in spanned if len(u) == 1]  # splines of groups keep their sizes
     main = main_sizes(*problem.part(rows), values(rows), single, plan.sizes[0], degree, RIDGE, n_levels)
 
     def make(subspaces: Sequence[Subspace], sizes: tuple[int, ...]) -> Basis:
@@ -160,8 +167,8 @@ def choose_basis(
     sizes = plan.sizes
     if finer is not None and n_rows <= FEW_ROWS:  # sizes depend on spans up to pairs only, so not on `order`
         low = closure(touched, 2)
-        rule = tuple(default_size(n_rows, t) for t in range(1, max(map(len, low), default=1) + 1))
-        sizes = (*finer(rule, partial(make, low)), *sizes[2:])[: len(sizes)]
+        rule = tuple(default_size(n_rows, t) for t in range(1, max(map(width, low), default=1) + 1))
+        sizes = (*finer(rule, partial(make, low))[:2], *sizes[2:])[: len(sizes)]
     return make(plan.subspaces, sizes)
 
 
@@ -182,6 +189,7 @@ def plan_spans(
     joint: bool = False,
     chosen: bool = False,
     strength: Callable[[list[Subspace]], Floats] | None = None,
+    width: Callable[[Subspace], int] = len,
     n_indicators: int = 0,
 ) -> SpanPlan:
     """Choose subspaces and sizes.
@@ -201,6 +209,8 @@ def plan_spans(
         Whether the user chose the interactions, so that none may be left out.
     strength : callable or None
         Returns the strengths of pairs. It is called only if pairs must be left out of a joint projection.
+    width : callable
+        Returns the number of columns of X of a subspace, which is its order if there are no groups.
     n_indicators : int
         The number of levels of categorical variables, which take part of the room for columns.
 
@@ -220,23 +230,52 @@ def plan_spans(
         If pairs are left out.
     """
     subspaces, asked = closure(touched, order), as_sizes(options.n_splines, order)
-    sizes = [default_size(n_rows, t, options.basis) for t in range(1, order + 1)] if asked is None else asked
+    sizes = _sizes(subspaces, n_rows, order, options, width)
     if n_rows < 2:  # all variables are constant, so no span will have columns
         return SpanPlan([u for u in subspaces if len(u) == 1], tuple(sizes))
     primal = joint and n_rows > MAX_DUAL_ROWS
     screens = primal and order == 2 and not chosen and strength is not None
     if primal:
         limit = max(MAX_JOINT_COLUMNS - n_indicators, MAX_JOINT_COLUMNS // 4)
-        sizes, room = _fit_columns(subspaces, sizes, options, limit, follows_rows=asked is None, screens=screens)
+        sizes, room = _fit_columns(subspaces, sizes, options, limit, width, follows_rows=asked is None, screens=screens)
     if screens and strength is not None:
         single, pairs = ([u for u in subspaces if len(u) == t] for t in (1, 2))
         subspaces = [*single, *_strongest(pairs, room, strength)]
-    _check_memory(subspaces, sizes, joint=primal, order=order)
+    _check_memory(subspaces, sizes, width, joint=primal, order=order)
     return SpanPlan(subspaces, tuple(sizes))
 
 
+@dataclass(frozen=True)
+class Width:
+    """The number of columns of X of a subspace."""
+
+    groups: Groups | None
+
+    def __call__(self, subspace: Subspace) -> int:
+        return len(subspace) if self.groups is None else len(columns_of(self.groups, subspace))
+
+
+def _sizes(
+    subspaces: Sequence[Subspace], n_rows: int, order: int, options: SpanOptions, width: Callable[[Subspace], int]
+) -> list[int]:
+    """Return the sizes by number of columns: those that the user chose, else the rule's."""
+    most = max([order, *map(width, subspaces)])
+    rule = [default_size(n_rows, t, options.basis) for t in range(1, most + 1)]
+    asked = as_sizes(options.n_splines, order)
+    if asked is None:
+        return rule
+    return [*asked, *(min(asked[-1], size) for size in rule[order:])]
+
+
 def _fit_columns(
-    subspaces: list[Subspace], sizes: list[int], options: SpanOptions, limit: int, *, follows_rows: bool, screens: bool
+    subspaces: list[Subspace],
+    sizes: list[int],
+    options: SpanOptions,
+    limit: int,
+    width: Callable[[Subspace], int],
+    *,
+    follows_rows: bool,
+    screens: bool,
 ) -> tuple[list[int], int]:
     """Return sizes for which the columns of a joint projection are within the limit, and the most pairs.
 
@@ -244,12 +283,13 @@ def _fit_columns(
     """
     single, pairs = ([u for u in subspaces if len(u) == t] for t in (1, 2))
     if not screens or not pairs:
-        return _shrink(subspaces, sizes, limit) if follows_rows else sizes, len(pairs)
-    run = SPANS[options.basis].degree(options.degree) + 1
-    room = max(1, (MAX_TOUCHED_COLUMNS - run * len(single)) // run**2)
+        return _shrink(subspaces, sizes, limit, width) if follows_rows else sizes, len(pairs)
+    run, widest = SPANS[options.basis].degree(options.degree) + 1, max(pairs, key=width)
+    touched = sum(run ** width(u) for u in single)
+    room = max(1, (MAX_TOUCHED_COLUMNS - touched) // run ** width(widest))
     if follows_rows:
-        sizes = _shrink([*single, *pairs[:room]], sizes, limit)
-    return sizes, max(1, min(room, (limit - _columns(single, sizes)) // sizes[1] ** 2))
+        sizes = _shrink([*single, *[widest] * min(room, len(pairs))], sizes, limit, width)
+    return sizes, max(1, min(room, (limit - _columns(single, sizes, width)) // _columns([widest], sizes, width)))
 
 
 def as_sizes(n_splines: Any, order: int) -> list[int] | None:
@@ -275,16 +315,16 @@ def as_sizes(n_splines: Any, order: int) -> list[int] | None:
     return [int(size) for size in sizes[:order]]
 
 
-def _columns(subspaces: Sequence[Subspace], sizes: Sequence[int]) -> int:
-    return sum(sizes[len(u) - 1] ** len(u) for u in subspaces)
+def _columns(subspaces: Sequence[Subspace], sizes: Sequence[int], width: Callable[[Subspace], int]) -> int:
+    return sum(sizes[w - 1] ** w for w in map(width, subspaces))
 
 
-def _shrink(subspaces: Sequence[Subspace], sizes: list[int], limit: int) -> list[int]:
+def _shrink(subspaces: Sequence[Subspace], sizes: list[int], limit: int, width: Callable[[Subspace], int]) -> list[int]:
     """Reduce sizes, those of the highest order first, until the number of columns is within the limit."""
     sizes = list(sizes)
     for t in range(len(sizes), 0, -1):
         least = min(sizes[t - 1], 4 if t == 1 else 3)
-        while sizes[t - 1] > least and _columns(subspaces, sizes) > limit:
+        while sizes[t - 1] > least and _columns(subspaces, sizes, width) > limit:
             sizes[t - 1] -= 1
     return sizes
 
@@ -303,41 +343,60 @@ def _strongest(pairs: list[Subspace], room: int, strength: Callable[[list[Subspa
     return [pairs[k] for k in kept]
 
 
-def _needed_bytes(subspaces: Sequence[Subspace], sizes: Sequence[int], *, joint: bool) -> float:
+def _needed_bytes(
+    subspaces: Sequence[Subspace], sizes: Sequence[int], width: Callable[[Subspace], int], *, joint: bool
+) -> float:
     """Return an estimate of the memory for Gram matrices."""
     if joint:
-        return 3 * 8.0 * _columns(subspaces, sizes) ** 2
-    inside = [sum(sizes[t] ** (t + 1) * comb(len(u), t + 1) for t in range(len(u))) for u in subspaces]
+        return 3 * 8.0 * _columns(subspaces, sizes, width) ** 2
+    inside = [_columns(closure([u], len(u)), sizes, width) for u in subspaces]
     return 8.0 * sum(float(c) ** 2 for c in inside)
 
 
-def _check_memory(subspaces: Sequence[Subspace], sizes: Sequence[int], *, joint: bool, order: int) -> None:
-    needed = _needed_bytes(subspaces, sizes, joint=joint)
+def _check_memory(
+    subspaces: Sequence[Subspace],
+    sizes: Sequence[int],
+    width: Callable[[Subspace], int],
+    *,
+    joint: bool,
+    order: int,
+) -> None:
+    needed = _needed_bytes(subspaces, sizes, width, joint=joint)
     if needed > MAX_BYTES:
         remedies = ["lower `order`"] if order > 1 else []
         remedies += ["lower `n_splines`", "choose fewer subspaces with `interactions`"]
+        if max(map(width, subspaces)) > order:
+            remedies.append("put fewer columns into `feature_groups`")
         raise ValueError(
-            f"order={order} makes {len(subspaces):,} spans of {_columns(subspaces, sizes):,} columns, whose Gram "
-            f"matrices need about {needed / 1e9:.1f} GB; at most {MAX_BYTES / 1e9:.1f} GB are allowed. To reduce them, "
-            f"{' or '.join(remedies)}."
+            f"order={order} makes {len(subspaces):,} spans of {_columns(subspaces, sizes, width):,} columns, whose "
+            f"Gram matrices need about {needed / 1e9:.1f} GB; at most {MAX_BYTES / 1e9:.1f} GB are allowed. To reduce "
+            f"them, {' or '.join(remedies)}."
         )
 
 
-def fits_jointly(touched: Sequence[Subspace], n_rows: int, order: int, options: SpanOptions, *, chosen: bool) -> bool:
+def fits_jointly(
+    touched: Sequence[Subspace],
+    n_rows: int,
+    order: int,
+    options: SpanOptions,
+    *,
+    chosen: bool,
+    width: Callable[[Subspace], int] = len,
+) -> bool:
     """Return whether all single variables can be held in a joint projection, with all interactions as candidates."""
     if sum(comb(len(u), t) for u in touched for t in range(1, order + 1)) > _MAX_SUBSPACES:
         return False
-    subspaces, asked = closure(touched, order), as_sizes(options.n_splines, order)
-    sizes = [default_size(n_rows, t, options.basis) for t in range(1, order + 1)] if asked is None else asked
+    subspaces, asked = closure(touched, order), options.n_splines
+    sizes = _sizes(subspaces, n_rows, order, options, width)
     if n_rows <= MAX_DUAL_ROWS:
         products = len(subspaces) * float(n_rows) ** 2
-        return products <= MAX_DUAL_PRODUCTS and _needed_bytes(subspaces, sizes, joint=False) <= MAX_BYTES
+        return products <= MAX_DUAL_PRODUCTS and _needed_bytes(subspaces, sizes, width, joint=False) <= MAX_BYTES
     screens = order == 2 and not chosen
     limit = MAX_JOINT_COLUMNS
-    sizes, room = _fit_columns(subspaces, sizes, options, limit, follows_rows=asked is None, screens=screens)
+    sizes, room = _fit_columns(subspaces, sizes, options, limit, width, follows_rows=asked is None, screens=screens)
     if screens:
         subspaces = subspaces[: sum(len(u) == 1 for u in subspaces) + room]
-    return _needed_bytes(subspaces, sizes, joint=True) <= MAX_BYTES
+    return _needed_bytes(subspaces, sizes, width, joint=True) <= MAX_BYTES
 
 
 def _room(order: int, options: SpanOptions) -> Room:
@@ -353,6 +412,7 @@ def screen_pairs(
     pairs: Sequence[Subspace],
     basis_degree: int,
     n_levels: Mapping[int, int] | None = None,
+    groups: Groups | None = None,
 ) -> Floats:
     """Return how much of a function's variance each pair explains on a coarse grid, beyond single variables.
 
@@ -366,7 +426,9 @@ def screen_pairs(
     basis_degree : int
         Degree of the splines of the additive fit that is subtracted first.
     n_levels : dict of int to int, optional
-        The number of levels of each categorical variable. The most frequent levels are cells of the grid.
+        The number of levels of each categorical column. The most frequent levels are cells of the grid.
+    groups : Groups, optional
+        The columns of each variable.
 
     Returns
     -------
@@ -375,8 +437,17 @@ def screen_pairs(
     variables = sorted({j for u in pairs for j in u})
     single = [(j,) for j in variables]
     size, levels = min(8, max(2, informative_rows(X, weights) // (2 * len(variables)))), n_levels or {}
+    columns = {i: columns_of(groups, (i,)) for i in variables}
+    widest = max(map(len, columns.values()))
     basis = make_basis(
-        X, weights, single, [size], degree=min(basis_degree, size - 1), n_levels=levels, max_levels=[_SCREENED_LEVELS]
+        X,
+        weights,
+        single,
+        [size, *[min(size, 3)] * (widest - 1)],
+        degree=min(basis_degree, size - 1),
+        n_levels=levels,
+        max_levels=[_SCREENED_LEVELS] * widest,
+        groups=groups,
     )
     w = np.ones(len(X)) if weights is None else weights
     values = Deviations.of(values, weights).values
@@ -391,9 +462,13 @@ def screen_pairs(
         left -= np.average(left, weights=w)
         rest.append(w * left / np.sqrt(solution.total or 1.0))
         chance += float(w @ left**2) / (solution.total or 1.0) / effective_rows(len(X), weights)
-    codes = {j: _codes(X[:, j], weights) for j in variables if j not in levels}
-    codes |= {j: np.minimum(X[:, j], _SCREENED_LEVELS - 1).astype(np.int64) for j in variables if j in levels}
-    cells = {j: _SCREENED_LEVELS if j in levels else _SCREENED_BINS + 1 for j in variables}
+    codes, cells = {}, {}
+    for i in variables:
+        codes[i], cells[i] = np.zeros(len(X), dtype=np.int64), 1
+        for j in columns[i]:
+            count = _SCREENED_LEVELS if j in levels else _SCREENED_BINS + 1
+            own = np.minimum(X[:, j], count - 1).astype(np.int64) if j in levels else _codes(X[:, j], weights)
+            codes[i], cells[i] = codes[i] * count + own, cells[i] * count
     strengths = np.zeros(len(pairs))
     for p, (i, j) in enumerate(pairs):
         code, count = codes[i] * cells[j] + codes[j], cells[i] * cells[j]

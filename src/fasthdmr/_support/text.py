@@ -72,6 +72,8 @@ def level_name(value: Any) -> str:
     """
     if value is None or value != value:
         return "missing"
+    if isinstance(value, tuple):  # of a group of columns
+        return f"({', '.join(map(level_name, value))})"
     if isinstance(value, float):  # codes of categories may be floats, and have to differ
         return f"{value:.0f}" if value.is_integer() and abs(value) < 1e9 else f"{value:.4g}"
     text = escaped(str(value))

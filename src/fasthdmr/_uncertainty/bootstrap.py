@@ -80,7 +80,7 @@ class Bootstrap(Uncertainty):
 
     def _curve_deviation(self, variable: int, values: Floats) -> Floats:
         dictionary = self.decomposition.dictionary
-        rows = dictionary.embed((variable,), values)
+        rows = self.decomposition.embed(variable, values)
         curves = [dictionary.evaluate(rows, k, w, 1) for k, w in enumerate(self._spread.curves[variable])]
         variances = [np.sum(curve**2, axis=1) / (curve.shape[1] - 1) for curve in curves]
         deviation: Floats = self._worth * np.sqrt(np.column_stack(variances))

@@ -148,14 +148,14 @@ class Drawn:
         """The variables, in the order in which the component takes them."""
         component = self.component
         sample, levels = getattr(getattr(component, "_source", None), "sample", None), getattr(component, "levels", {})
+        columns, order = component.columns, getattr(component, "_order", None) or range(len(component.columns))
         if not isinstance(sample, Sample) or np.isinf(sample.n_effective):  # the measure is a known law, without rows
-            sample = Sample(np.empty((0, max(component.subspace) + 1)), np.empty(0))
+            sample = Sample(np.empty((0, max(columns) + 1)), np.empty(0))
         present = sample.weights > 0
         variables = [
-            _variable(name, bounds, sample.rows[present, i], sample.weights[present], levels.get(i))
-            for i, name, bounds in zip(component.subspace, component.names, component.bounds, strict=True)
+            _variable(component.arguments[k], bounds, sample.rows[present, j], sample.weights[present], levels.get(j))
+            for j, k, bounds in zip(columns, order, component.bounds, strict=True)
         ]
-        order = getattr(component, "_order", range(len(variables)))
         return [variables[k] for k in np.argsort(order)]
 
     def values(self, points: Floats) -> Floats:
