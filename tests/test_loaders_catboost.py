@@ -238,7 +238,7 @@ def test_the_command_reads_categories(tmp_path, capsys):
     frame.assign(y=y).to_csv(tmp_path / "rows.csv", index=False)
     assert main(["decompose", str(tmp_path / "model.cbm"), str(tmp_path / "rows.csv"), "--target", "y"]) == 0
     printed = capsys.readouterr().out
-    assert "12 trees, 200 rows, 3 variables" in printed and "level number" in printed
+    assert "12 trees, 200 rows, 3 variables" in printed and "level & number" in printed
 
 
 def test_what_is_no_category():

@@ -94,7 +94,7 @@ def test_tree_hdmr(name, measure):
 def test_invalid_input_is_refused(name):
     model, frame = fitted(name, "numbers")
     two = frame.assign(number=pd.Categorical([1, 2] * 100))
-    with pytest.raises(ValueError, match=r"\['number', 'level'\] are of dtype category.*levels of 1 such columns"):
+    with pytest.raises(ValueError, match=r"'number', column 'level', and the model knows the levels of 1 such columns"):
         load_forest(model).predict(two)
     with pytest.raises(ValueError, match=r"\['level'\] are of dtype category.*codes as numbers"):
         partial_dependence(model, frame, ["number"])
@@ -139,3 +139,21 @@ def test_models_of_several_levels():
     voting = VotingRegressor([("a", lightgbm_model()), ("b", lightgbm_model().set_params(num_leaves=3))])
     y = np.sin(4 * frame["level"].cat.codes.to_numpy())
     assert_close(load_forest(voting.fit(frame, y)).predict(frame), voting.predict(frame))
+
+
+@every_library
+def test_levels_in_columns_of_text(name):
+    polars = pytest.importorskip("polars")
+    model, frame = fitted(name, "text")
+    forest, expected = load_forest(model), load_forest(model).predict(frame)
+    text = frame.astype({"level": object}).where(frame.notna(), None)
+    categorical = polars.from_pandas(frame.astype({"number": float}))
+    for rows in (text, text.to_numpy(dtype=object), categorical, categorical.cast({"level": polars.String})):
+        assert np.array_equal(forest.predict(rows), expected)
+    fit = TreeHDMR(model, smooth=False).fit(categorical)
+    assert_close(fit.predict(categorical) + fit.residual(categorical), expected)
+    if name == "xgboost":
+        with pytest.raises(
+            ValueError, match="column 'level' holds categories that the model has not seen, such as 'z'"
+        ):
+            forest.predict(text.assign(level="z"))

@@ -73,11 +73,11 @@ class Encoding:
             If a level is neither text nor a number nor a boolean.
         """
         check_rows_are_there(X, "X")
-        if not _is_table(X):  # the check of the shape raises the error
+        if not is_table(X):  # the check of the shape raises the error
             return cls({})
         columns = categorical_columns(X, categorical_features)
         weights = check_weights(sample_weight, X) if columns else None
-        return cls({j: _levels(column_of(X, j), weights, _named(X, j)) for j in columns})
+        return cls({j: _levels(column_of(X, j), weights, column_name(X, j)) for j in columns})
 
     @property
     def counts(self) -> dict[int, int]:
@@ -95,9 +95,9 @@ class Encoding:
         -------
         X itself if there are no categorical columns; else a data frame of the same kind, or an array.
         """
-        if not self.levels or not _is_table(X):
+        if not self.levels or not is_table(X):
             return X
-        rows = X.copy(deep=False) if hasattr(X, "isetitem") else X if hasattr(X, "columns") else _writable(X)
+        rows = as_table(X)
         for j, levels in self.levels.items():
             if j < rows.shape[1]:
                 rows = with_column(rows, j, codes_of(column_of(X, j), levels))
@@ -165,13 +165,13 @@ def categorical_columns(X: Any, categorical_features: Any) -> list[int]:
     n = X.shape[1] if hasattr(X, "shape") else _as_array(X).shape[1]
     if categorical_features is None:
         return []
-    if isinstance(categorical_features, str):
-        if categorical_features != FROM_DTYPE:
-            raise ValueError(
-                "categorical_features must be an array-like of bool, int or str, 'from_dtype' or None, got "
-                f"{categorical_features!r}."
-            )
+    if isinstance(categorical_features, str) and categorical_features == FROM_DTYPE:
         return [j for j in range(n) if _is_categorical(X, j)]
+    if isinstance(categorical_features, str) or not np.iterable(categorical_features):
+        raise ValueError(
+            "categorical_features must be an array-like of bool, int or str, 'from_dtype' or None, got "
+            f"{categorical_features!r}."
+        )
     given = list(categorical_features)
     if given and all(isinstance(item, bool | np.bool_) for item in given):
         if len(given) != n:
@@ -225,7 +225,7 @@ def _as_array(X: Any) -> NDArray[Any]:
     return X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
 
 
-def _is_table(X: Any) -> bool:
+def is_table(X: Any) -> bool:
     """Return whether X is a data frame or has two dimensions."""
     if hasattr(X, "columns"):
         return True
@@ -235,13 +235,16 @@ def _is_table(X: Any) -> bool:
         return False
 
 
-def _writable(X: Any) -> NDArray[Any]:
-    """Return a copy of X as an array of numbers or objects."""
+def as_table(X: Any) -> Any:
+    """Return X as a frame, or an array of numbers or objects, in which columns can be replaced without changing X."""
+    if hasattr(X, "columns"):
+        return X.copy(deep=False) if hasattr(X, "isetitem") else X
     rows = _as_array(X)
     return np.array(rows, dtype=np.result_type(rows, np.float32) if rows.dtype.kind in "biuf" else object)
 
 
-def _named(X: Any, j: int) -> str:
+def column_name(X: Any, j: int) -> str:
+    """Return the name of a column for messages."""
     names = column_names(X)
     return f"column {j}" if names is None else f"column {names[j]!r}"
 

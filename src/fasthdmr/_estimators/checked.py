@@ -147,10 +147,10 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
     def _codes(self, X: Any, what: str = "X") -> NDArray[Any]:
         """Return rows as numbers, with codes in place of levels; `what` is their name in errors."""
         check_is_fitted(self)
+        # Names are checked before values. scikit-learn does not check names that are taken from the model.
+        check_names(X, self._column_names, may_be_unnamed=not hasattr(self, "feature_names_in_"))
         given, X = X, self._in_numbers(X)
         check_numbers(X, what)
-        if not hasattr(self, "feature_names_in_"):  # scikit-learn checks these, but not names taken from the model
-            check_names(X, self._column_names, may_be_unnamed=True)
         rows = self._validated(X, reset=False)
         self._encoding.warn_of_unknown(given, rows, self._column_names)
         return rows

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
+from fasthdmr._data.encoding import with_column
 from fasthdmr._forest.city_hash import category_hash
 from fasthdmr._support.numbers import is_number_type
 
@@ -46,7 +47,7 @@ def text_as_codes(X: Any, forests: Sequence[HasTextLevels]) -> Any:
     for j, levels in text_levels:
         if np.ndim(rows) == 2 and j < rows.shape[1] and (hashed or not is_number_type(_dtype(rows, j))):
             column = np.asarray(_safe_indexing(rows, j, axis=1), dtype=object)
-            rows = _with_column(rows, j, _codes_of_hashes(column, levels) if hashed else _codes(column, levels))
+            rows = with_column(rows, j, _codes_of_hashes(column, levels) if hashed else _codes(column, levels))
     return rows
 
 
@@ -87,14 +88,3 @@ def _as_catboost_writes(value: Any) -> bytes:
         f"Categories of this CatBoost model must be integers or text, got {value!r}: real numbers and missing values "
         "are refused, as by CatBoost. Pass a data frame or an array of objects, with text in place of missing values."
     )
-
-
-def _with_column(rows: Any, column: int, values: NDArray[np.float64]) -> Any:
-    if isinstance(rows, np.ndarray):
-        rows[:, column] = values
-    elif hasattr(rows, "isetitem"):
-        rows.isetitem(column, values)
-    else:  # frames of polars are immutable: this returns a new one
-        old = rows[:, column]
-        return rows.with_columns(type(old)(old.name, values))
-    return rows
