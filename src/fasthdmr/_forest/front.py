@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 
 from fasthdmr._forest.levels import recoded
-from fasthdmr._forest.sparse import BLOCK_BYTES, as_dense
+from fasthdmr._forest.sparse import BLOCK_BYTES, as_dense, is_sparse
 from fasthdmr._forest.text_levels import Levels, text_as_codes
 from fasthdmr._support.numbers import check_rows_are_there
 from fasthdmr._support.optional import find
@@ -52,21 +51,28 @@ class Steps:
     transformers : tuple of fitted transformers
         They may be none: then the trees read the rows themselves.
     n_outputs : int
-        Number of columns that the trees read.
+        Number of columns that the last one returns.
     reading : Reading
+    used : tuple of int
+        The columns on which the trees split. Others of sparse rows are not made dense.
     """
 
     transformers: tuple[Any, ...]
     n_outputs: int
     reading: Reading
+    used: tuple[int, ...]
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Return what the trees read, (N, n_outputs). X may be overwritten."""
+        """Return the columns that the trees use, (N, len(used)). X may be overwritten."""
         rows = _as_fitted(X, next(iter(self.transformers), None))
         for transformer in self.transformers:
             rows = transformer.transform(rows)
+        used, n_outputs = list(self.used), self.n_outputs
+        if is_sparse(rows) and rows.shape[1] == n_outputs:
+            rows, used, n_outputs = rows.tocsc()[:, used], list(range(len(used))), len(used)
         numbers = text_as_codes(recoded(as_dense(rows, [self.reading]), [self.reading]), [self.reading])
-        return check_rows(numbers, self.n_outputs, allow_nan=self.reading.allow_nan, allow_inf=True)
+        checked = check_rows(numbers, n_outputs, allow_nan=self.reading.allow_nan, allow_inf=True)
+        return checked if len(used) == n_outputs else checked[:, used]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,9 +93,10 @@ class Front:
     n_features: int
 
     @classmethod
-    def of_rows(cls, n_features: int, reading: Reading) -> Front:
-        """Return the front of trees that read X itself."""
-        return cls((Steps((), n_features, reading),), tuple(range(n_features)), n_features)
+    def of_rows(cls, n_features: int, reading: Reading, used: Iterable[int] | None = None) -> Front:
+        """Return the front of trees that read X itself, or only some of its columns."""
+        columns = tuple(range(n_features) if used is None else map(int, used))
+        return cls((Steps((), n_features, reading, columns),), columns, n_features)
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Return what the trees read at the rows of X, (N, len(sources)). X is not changed.
@@ -165,7 +172,7 @@ class Front:
 
 
 def _as_array(X: Any) -> Any:
-    return X if isinstance(X, np.ndarray) or issparse(X) else np.asarray(X)
+    return X if isinstance(X, np.ndarray) or is_sparse(X) else np.asarray(X)
 
 
 def _as_fitted(X: Any, transformer: Any) -> Any:
@@ -173,6 +180,6 @@ def _as_fitted(X: Any, transformer: Any) -> Any:
     names = getattr(transformer, "feature_names_in_", None)
     if names is None:
         return _as_array(X) if hasattr(transformer, "n_features_in_") and column_names(X) is not None else X
-    if hasattr(X, "columns") or issparse(X) or (pandas := find("pandas")) is None:
+    if hasattr(X, "columns") or is_sparse(X) or (pandas := find("pandas")) is None:
         return X
     return pandas.DataFrame(X, columns=names).infer_objects()

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fasthdmr._forest.front import Front
 from fasthdmr.loaders.sources import count_of_inputs, sources_of_steps
@@ -33,12 +34,25 @@ def behind_steps(steps: Sequence[tuple[str, Any]], trees: Trees) -> Trees:
     n_read = trees.n_features if trees.front is None else trees.front.n_features
     sources = sources_of_steps(steps, n_features, n_read)
     transformers = copy.deepcopy(tuple(step for _, step in steps))  # the pipeline may be fitted again
-    inner = Front.of_rows(n_read, trees.reading) if trees.front is None else trees.front
+    if trees.front is None:
+        used = np.unique(trees.feature[trees.left >= 0])
+        used = used if len(used) else np.zeros(1, dtype=np.int64)  # a forest has at least one column
+        inner = Front.of_rows(n_read, trees.reading, used)
+        trees = _in_columns(trees, used)
+    else:
+        inner = trees.front
     names = getattr(steps[0][1], "feature_names_in_", None)
     return replace(
         trees.behind(inner.after(transformers, sources, n_features)),
         feature_names=None if names is None else tuple(map(str, names)),
     )
+
+
+def _in_columns(trees: Trees, used: NDArray[np.int64]) -> Trees:
+    """Return trees in terms of these columns only, which include all that they split on."""
+    feature = np.where(trees.left >= 0, np.searchsorted(used, trees.feature), 0)
+    replaced = None if trees.replaced is None else trees.replaced[used]
+    return replace(trees, n_features=len(used), feature=feature, replaced=replaced)
 
 
 def behind_one_front(members: Sequence[Trees]) -> Sequence[Trees]:
