@@ -161,6 +161,21 @@ def test_pipelines_are_fitted_to_the_frame():
     assert_close(hdmr.predict(numbers) + hdmr.residual(numbers), hdmr.estimators_[0].predict(numbers))
 
 
+def test_frames_of_polars_and_arrays(pipe):
+    pl = pytest.importorskip("polars")
+    frame, desired = pl.from_pandas(FRAME), TreeHDMR(pipe, smooth=False).fit(FRAME).evaluate(FRAME)
+    for model, rows in ((pipe, frame), (pipeline().fit(frame, Y), frame), (pipe, FRAME.to_numpy())):
+        hdmr = TreeHDMR(model, smooth=False).fit(rows)
+        assert_close(hdmr.evaluate(rows), desired)
+        assert hdmr.feature_names_ == tuple(FRAME.columns)
+        values = hdmr.component("age")(FRAME["age"].to_numpy())
+        assert_close(values, desired[:, hdmr.subspaces_.index((2,))])
+        assert_close(hdmr.explain(rows[3]).output, pipe.predict(FRAME)[3])
+    missing = FRAME.index[FRAME["new"].isna()][0]
+    assert_close(TreeHDMR(pipe).fit(FRAME).explain(FRAME.iloc[missing]).output, pipe.predict(FRAME)[missing])
+    assert_close(load_forest(pipe).predict(FRAME.to_numpy()[[missing]]), pipe.predict(FRAME.iloc[[missing]]))
+
+
 def test_pipelines_of_numbers():
     numbers = FRAME[["size", "age"]].fillna(1.0)
     scaled = make_pipeline(StandardScaler(), GradientBoostingRegressor(n_estimators=9, random_state=0))

@@ -28,6 +28,7 @@ def as_typed(frame: Any, dtypes: Any) -> Any:
     for j, dtype in enumerate(dtypes):
         column = frame.iloc[:, j]
         is_level = dtype.name == "category" and (column.isna() | column.isin(dtype.categories)).all()
-        if is_level or dtype.name == "object":
+        is_missing_text = dtype.kind == "O" and column.isna().all()  # inferred to be a missing number
+        if is_level or is_missing_text or dtype.name == "object":
             typed.isetitem(j, column.astype(dtype))
     return typed

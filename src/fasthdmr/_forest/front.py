@@ -182,4 +182,8 @@ def _as_fitted(X: Any, transformer: Any) -> Any:
         return _as_array(X) if hasattr(transformer, "n_features_in_") and column_names(X) is not None else X
     if hasattr(X, "columns") or is_sparse(X) or (pandas := find("pandas")) is None:
         return X
-    return pandas.DataFrame(X, columns=names).infer_objects()
+    frame = pandas.DataFrame(X, columns=names)
+    inferred = frame.infer_objects()
+    for j in np.flatnonzero(frame.isna().all()):  # a column of text may have missing values only in these rows
+        inferred.isetitem(j, frame.iloc[:, j])
+    return inferred
