@@ -274,6 +274,9 @@ def axes_of_variable(
 COARSE_SIZES = (4, 3)
 """Numbers of splines per variable in the coarse spans of single variables and of pairs."""
 
+COARSE_LEVELS = (32, 4)
+"""The largest numbers of indicators of categorical variables in these spans. Rarer levels share the last one."""
+
 
 def tensor_columns(columns: Sequence[Floats], axes: Sequence[int]) -> Floats:
     """Return the columns of a span, (N, p): the products of the columns of its axes.
@@ -301,7 +304,10 @@ def coarse_basis(basis: Basis) -> tuple[Basis, csr_array]:
     subspaces = [u for u in basis.subspaces if len(u) <= len(COARSE_SIZES)]
     axes_of = basis.axes_of[: len(subspaces)]
     order_of = {a: min(len(axes), len(COARSE_SIZES)) for axes in axes_of for a in axes}
-    axes = [coarsen(axis, COARSE_SIZES[order_of.get(a, 1) - 1]) for a, axis in enumerate(basis.axes)]
+    axes = [
+        coarsen(axis, (COARSE_LEVELS if axis.is_categorical else COARSE_SIZES)[order_of.get(a, 1) - 1])
+        for a, axis in enumerate(basis.axes)
+    ]
     finer = [refinement(axis, fine) for axis, fine in zip(axes, basis.axes, strict=True)]
     blocks: list[NDArray[Any]] = [np.ones((1, 1))]
     blocks += [reduce(np.kron, (finer[a] for a in of)) for of in axes_of]
