@@ -1,17 +1,23 @@
 """Spans of categorical variables: indicators of levels, contingency tables, and a curve for each level."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from reference import purification
+from reference import spans as reference
 from scipy.sparse import issparse
 from sklearn.ensemble import GradientBoostingRegressor
 from tolerance import assert_close
 
 import fasthdmr
 from fasthdmr import HDMR, TreeHDMR
+from fasthdmr._dictionaries.black_box import FunctionDictionary
 from fasthdmr._results.decomposition import assemble
 from fasthdmr._solve.problem import Kept, Problem
 from fasthdmr._spans import fit, levels, planning
+from fasthdmr._spans.basis import closure, coarse_basis, make_basis
 from fasthdmr._spans.of_values import ValuesInSpans
 from fasthdmr._spans.planning import SpanOptions
 from fasthdmr._uncertainty import blocks
@@ -57,6 +63,29 @@ def test_a_contingency_table_is_purified(weighted, without_ridge):
     assert_close(values[0,], rows[codes[:, 0]], 1e-10)
     assert_close(values[1,], columns[codes[:, 1]], 1e-10)
     assert_close(values[0, 1], rest[tuple(codes.T)], 1e-10)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_the_bias_of_the_ridge_is_bounded(seed):
+    """At a cell: the range of the table times c / (p n), summed over both levels and the cell, n rows each.
+
+    c is the constant of the ridge, p the number of columns of the span. Measured: at most 0.3 of that.
+    """
+    rng = np.random.default_rng(seed)
+    shape, n = (rng.integers(2, 15), rng.integers(2, 10)), rng.integers(60, 1500)
+    at = tuple(rng.choice(levels, n, p=rng.dirichlet(np.ones(levels))) for levels in shape)
+    table, mass = rng.normal(size=shape), np.zeros(shape)
+    np.add.at(mass, at, 1)
+    _, rows, columns, rest = purification.purify(table, mass)
+    codes = np.column_stack(at)
+    found = decompose(codes, table[at], dict(enumerate(shape)))
+    n_rows, n_columns = mass.sum(axis=1)[at[0]], mass.sum(axis=0)[at[1]]
+    bound = 1 / (shape[0] * n_rows) + 1 / (shape[1] * n_columns) + 1 / (table.size * mass[at])
+    bound *= found[0].regression.factor * np.ptp(table)
+    values = components(*found, codes)
+    for u, expected in (((0,), rows[at[0]]), ((1,), columns[at[1]]), ((0, 1), rest[at])):
+        assert (np.abs(values[u] - expected) <= bound).all()
 
 
 def test_components_are_0_at_unknown_levels():
@@ -124,3 +153,129 @@ def test_intervals_do_not_depend_on_sparse_columns(kind, monkeypatch):
 
 def dense(columns):
     return columns.toarray() if issparse(columns) else columns
+
+
+@st.composite
+def tables(draw):
+    """Rows of two categorical variables and a numeric one, values, numbers of levels, and weights."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, first, second = draw(st.integers(40, 120)), draw(st.integers(1, 8)), draw(st.integers(2, 6))
+    X = np.column_stack([rng.integers(0, first, n), rng.integers(0, second, n), rng.normal(size=n)]).astype(float)
+    case = draw(st.sampled_from(["any", "empty cells", "nested", "one row", "equal"]))
+    if case == "empty cells":
+        X = X[(X[:, 0] + X[:, 1]) % 3 != 1]
+    elif case == "nested":
+        X[:, 1] = X[:, 0] % second
+    elif case == "one row":  # and a level without any
+        X[:, 1] = np.minimum(X[:, 1], max(second - 3, 0))
+        X[0, 1] = second - 1
+    elif case == "equal":
+        first, X[:, 0] = second, X[:, 1]
+    y = rng.normal(size=len(X)) + X[:, 0] * X[:, 1] + X[:, 2] * (X[:, 1] == 0)
+    kind = draw(st.sampled_from(["none", "whole", "real"]))
+    if kind == "none":
+        return X, y, {0: first, 1: second}, None
+    weights = rng.integers(0, 3, len(X)) * (1.0 if kind == "whole" else rng.uniform(0.5, 1, len(X)))
+    weights[X[:, 1] == 1] = 0.0
+    weights[:5] = 1.0
+    return X, y, {0: first, 1: second}, weights
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(), st.integers(1, 3))
+def test_random_tables_are_decomposed_as_by_dense_columns(table, order):
+    """Empty cells, nested and equal variables, rare levels, levels without weight, constant variables."""
+    X, y, n_levels, weights = table
+    dictionary, solution = decompose(X, y, n_levels, weights, order)
+    basis, w = dictionary.basis, np.ones(len(X)) if weights is None else weights
+    spans = reference.columns(basis, X)
+    parts = reference.project(y, spans, w, dictionary.regression.factor)[1]
+    expected = reference.hand_down(basis.subspaces, spans, zip(basis.subspaces, parts, strict=True), {}, w)
+    found = components(dictionary, solution, X)
+    for u, values in found.items():
+        error = np.abs(values - expected[u])[w > 0].max()
+        assert error < 1e-7 * np.ptp(y), "normal equations"
+        below = [s for v, s in zip(basis.subspaces, spans, strict=True) if set(v) < set(u)]
+        drop = reference.project(values, below, w, 0.0)[0]
+        assert np.average(drop**2, weights=w) < 0.02 * np.var(y)  # orthogonal up to the ridge: a level can be one row
+    unknown = components(dictionary, solution, [[9, 9, 0.0], [0, 9, 50.0], [9, 0, 1.0]])
+    assert all(np.isfinite(values).all() for values in unknown.values())
+    assert np.isfinite(solution.covariance).all() and np.isfinite(solution.constant)
+
+
+@settings(max_examples=20, deadline=None)
+@given(tables())
+def test_whole_weights_are_repetitions(table):
+    X, y, n_levels, weights = table
+    weights = np.arange(len(X)) % 3.0 if weights is None else np.ceil(weights)
+    repeated = np.repeat(np.arange(len(X)), weights.astype(int))
+    one, other = decompose(X, y, n_levels, weights), decompose(X[repeated], y[repeated], n_levels)
+    at = X[repeated]
+    assert one[1].subspaces == other[1].subspaces
+    for u, values in components(*one, at).items():
+        assert np.abs(values - components(*other, at)[u]).max() < 1e-8 * np.ptp(y)
+
+
+def test_coarse_spans_keep_the_frequent_levels():
+    X = np.column_stack([RNG.integers(0, 40, 500), RNG.normal(size=500)])
+    basis = make_basis(X, None, closure([(0, 1)], 2), (8, 6), degree=3, n_levels={0: 40}, max_levels=(40, 12))
+    coarse, refinement = coarse_basis(basis)
+    assert coarse.sizes == [32, 4, 4 * 3]
+    fine = np.hstack([np.ones((500, 1)), *reference.columns(basis, X)])
+    assert_close(fine @ refinement, np.hstack([np.ones((500, 1)), *reference.columns(coarse, X)]), 1e-9)
+
+
+def test_many_levels_in_a_joint_projection():
+    """More levels than those that are factored in one matrix, some of which are merged in pairs."""
+    X = np.column_stack([RNG.integers(0, 50, 900), RNG.integers(0, 3, 900), RNG.normal(size=900)])
+    y = np.sin(X[:, 0]) * X[:, 2] + X[:, 1] + RNG.normal(size=900)
+    dims = {"n_levels": {0: 50, 1: 3}, "max_levels": (50, 20)}
+    basis = make_basis(X, None, closure([(0, 1, 2)], 2), (8, 5), degree=3, **dims)
+    (solution,), regression = fit.solve_values(X, None, basis, y[:, None].copy(), n_threads=1)
+    spans = reference.columns(basis, X)
+    parts = reference.project(y, spans, np.ones(900), regression.factor)[1]
+    expected = reference.hand_down(basis.subspaces, spans, zip(basis.subspaces, parts, strict=True), {}, np.ones(900))
+    dictionary = fit.ValueSpans(FunctionDictionary(None, 3), [1], basis, regression)
+    for u, values in components(dictionary, solution, X).items():
+        assert_close(values, expected[u], 1e-7, reason="normal equations")
+
+
+def test_trees_on_two_categorical_variables_are_purified(without_ridge):
+    """The function of the trees is a table, whatever the trees; components are those of its purification."""
+    codes = np.column_stack([RNG.integers(0, 7, 600), RNG.integers(0, 4, 600)]).astype(float)
+    codes = codes[(codes[:, 0] != 2) | (codes[:, 1] != 1)]  # an empty cell
+    table = RNG.normal(size=(7, 4))
+    model = GradientBoostingRegressor(random_state=0).fit(codes, table[tuple(codes.astype(int).T)])
+    hdmr = TreeHDMR(model, categorical_features=[0, 1]).fit(codes)
+    levels = [np.array(hdmr.decomposition_.levels[j]) for j in (0, 1)]
+    mass = np.array([[np.sum((codes == [a, b]).all(axis=1)) for b in range(4)] for a in range(7)], dtype=float)
+    cells = np.array([[model.predict([[a, b]])[0] for b in range(4)] for a in range(7)])
+    _, rows, columns, rest = purification.purify(cells, mass)
+    assert [len(of) for of in levels] == [7, 4]
+    values = dict(zip(hdmr.subspaces_, hdmr.evaluate(codes).T, strict=True))
+    at = tuple(codes.astype(int).T)
+    assert_close(values[0,], rows[at[0]], 1e-9)
+    assert_close(values[1,], columns[at[1]], 1e-9)
+    assert_close(values[0, 1], rest[at], 1e-9)
+
+
+@pytest.mark.parametrize("kind", ["values", "trees"])
+def test_components_do_not_depend_on_names_and_order_of_levels(kind):
+    n = 500
+    frame = pd.DataFrame({"city": RNG.choice(list("abcdefgh"), n), "x": RNG.normal(size=n)})
+    y = (frame["city"] == "b") * frame["x"] + frame["city"].map(dict(zip("abcdefgh", range(8), strict=True)))
+    names = dict(zip("abcdefgh", ["z", "10", "a", "9", "é", "b", "", "Ω"], strict=True))
+    renamed = frame.assign(city=pd.Categorical(frame["city"].map(names), categories=sorted(names.values())))
+    codes = frame["city"].map(dict(zip("abcdefgh", range(8), strict=True))).to_numpy()
+    model = GradientBoostingRegressor(random_state=0).fit(np.column_stack([codes, frame["x"]]), y)
+
+    def fitted(X, code_of):
+        if kind == "values":
+            return HDMR().fit(X, y)
+        return HDMR(lambda Z: model.predict(np.column_stack([Z["city"].map(code_of), Z["x"]]).astype(float))).fit(X)
+
+    one = fitted(frame, dict(zip("abcdefgh", range(8), strict=True)))
+    other = fitted(renamed, {names[c]: k for k, c in enumerate("abcdefgh")})
+    assert_close(other.evaluate(renamed), one.evaluate(frame), 1e-12)
+    assert_close(other.sensitivity_.S, one.sensitivity_.S, 1e-12)
+    assert_close(one.sensitivity_.S.sum() + one.sensitivity_.residual, 1.0, 1e-12)

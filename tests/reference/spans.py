@@ -70,11 +70,17 @@ def top_down(subspaces, spans, terms, weights, *, smooth):
             inside = [v for v in subspaces if set(v) <= set(u)]
             for v, part in zip(inside, project(values, [of[v] for v in inside], weights)[1], strict=True):
                 pushed[v] = pushed[v] + part
+    return hand_down(subspaces, spans, pushed, {} if smooth else terms, weights)
+
+
+def hand_down(subspaces, spans, pushed, terms, weights):
+    """Return {u: f_u at the rows}, given the coefficients on the span of each subspace and the unprojected terms."""
+    pushed, of = dict(pushed), dict(zip(subspaces, spans, strict=True))
     components = {}
     for u in sorted(subspaces, key=lambda u: (-len(u), u)):
         lower = [v for v in subspaces if set(v) < set(u)]
         y = of[u] @ pushed[u]
-        if not smooth and u in terms:
+        if u in terms:
             y = y + terms[u]
         fit, parts = project(y, [of[v] for v in lower], weights)
         components[u] = y - fit
