@@ -163,5 +163,5 @@ def of_variables(forest: Forest, groups: Groups | None, first: int) -> Forest:
     sources = forest.sources
     if groups is not None:
         variable = groups.of_columns()
-        sources = [variable[j] for j in sources]
+        sources = tuple(variable[j] for j in sources)
     return replace(forest, core=forest.core.of_variables(sources, first=first))
