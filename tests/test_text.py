@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib import pyplot
 from sklearn.linear_model import LinearRegression
 
 from fasthdmr import HDMR, Sensitivity, TreeHDMR, decompose
@@ -40,6 +41,12 @@ F = function(X)
 def hdmr():
     frame = pd.DataFrame(X, columns=NAMES)
     return HDMR(function, interactions=[(0, 1), (3, 4), (5, 6)]).fit(frame)
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    pyplot.close("all")
 
 
 @pytest.fixture
@@ -105,6 +112,16 @@ def test_labels_of_pictures_have_one_line(hdmr):
         assert len(set(labels)) == len(labels)
         assert not any("\n" in label or "\u202e" in label for label in labels)
         assert max(map(width, labels)) <= 80
+
+
+def test_long_names_stay_distinct_in_pictures():
+    names = [f"rooms on the {where} side of the house, in square metres" for where in ("northern", "southern")]
+    indices = Sensitivity([(0,), (1,), (0, 1)], [0.5, 0.3, 0.2], [0.5, 0.3, 0.2], 0.0, 1.0, names)
+    for kind in ("bars", "matrix"):
+        labels = [
+            label.get_text() for label in SensitivityDisplay(indices, kind=kind).plot().axes_[0].get_yticklabels()
+        ]
+        assert "north" in labels[0] and "south" in labels[1]
 
 
 def test_columns_of_the_same_name_are_refused_or_numbered():

@@ -20,7 +20,8 @@ def draw_matrix(indices: Indices, S: Floats, ST: Floats, ax: Any) -> Any:
     """Draw S of the strongest variables and their pairs; return the axes."""
     chosen = np.argsort(-np.abs(ST), kind="stable")[:_MAX_VARIABLES]
     matrix = _matrix(indices, S, chosen)
-    names = [shared.shorten(indices.feature_names[i]) for i in chosen]
+    short = shared.short_names(indices.feature_names)
+    names = [short[i] for i in chosen]
 
     size, margin = 0.42 * max(chosen.size, 3), shared.text_width(names)
     ax = shared.one_axes(ax, 1.6 + size + margin, 0.8 + size + margin)

@@ -128,7 +128,7 @@ class SensitivityDisplay:
         Sa, Sb, S, ST = map(self._of_output, (indices.Sa, indices.Sb, indices.S, indices.ST))
         strongest = np.argsort(-np.maximum(Sa, np.abs(S)), kind="stable")[:MAX_BARS]
         rows = strongest[np.argsort(-S[strongest], kind="stable")]
-        names = list(map(shared.shorten, indices.feature_names))
+        names = shared.short_names(indices.feature_names)
         labels = subspace_names([indices.subspaces[k] for k in rows], names)
 
         ax = shared.one_axes(ax, 4.4 + shared.text_width(labels), 1.3 + 0.34 * max(rows.size, 2))
