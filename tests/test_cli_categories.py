@@ -139,6 +139,21 @@ def test_unseen_levels_are_as_in_the_library(folder, capsys):
     )
 
 
+@pytest.mark.parametrize("save", SAVED)
+def test_levels_that_pandas_reads_as_missing(folder, save):
+    X, y = rows()
+    X["city"] = X["city"].replace("Narvik", "None")
+    X["zip"] = X["zip"].replace("9008", "NA")
+    path, predicted = save(X, y)
+    X.assign(floor=X["floor"].where(X["floor"] > 0)).to_csv("data.csv", index=False, na_rep="NULL")
+    found = read(path)[1]
+    assert "None" in set(found["city"]) and "NA" in set(found["zip"]) and "NULL" not in set(found["city"])
+    assert found["city"].isna().sum() == X["city"].isna().sum()
+    X.to_csv("data.csv", index=False)
+    forest, found, _ = read(path)
+    assert_close(forest.predict(found), predicted, 1e-5, reason="xgboost sums in float32")
+
+
 def test_columns_of_categories_that_cannot_be_told(folder, capsys):
     X, y = rows()
     path, _ = save_lightgbm(X, y)

@@ -1,4 +1,4 @@
-"""The columns of a CSV file that a model of xgboost or LightGBM knows as categories."""
+"""The columns of a CSV file that a model knows by the names of their levels."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from fasthdmr._support.optional import require
 def with_categories(frame: Any, text: Any, levels: Sequence[tuple[Any, ...]]) -> Any:
     """Return a frame in which the columns that a model knows as categories have dtype category.
 
-    The model stores levels in the order of these columns, without their names. Columns are told by their values. If all
-    hold numbers that are no levels, they are the codes that the model was trained with.
+    xgboost and LightGBM store levels in the order of these columns, without their names. Columns are told by their
+    values. If all hold numbers that are no levels, they are the codes that the model was trained with.
 
     Parameters
     ----------
     frame : DataFrame
         Columns as pandas reads them.
     text : DataFrame of str
-        The same columns as text.
+        The same columns as text. Only empty cells are missing.
     levels : sequence of tuple
         The levels of each column of categories, in the order of columns.
 
@@ -30,7 +30,8 @@ def with_categories(frame: Any, text: Any, levels: Sequence[tuple[Any, ...]]) ->
     ValueError
         If there are no such columns, or more than one choice of them.
     """
-    fits = np.array([[_fits(text[name], own) for name in text] for own in levels], dtype=bool)
+    cells = [_distinct(frame.iloc[:, k], text.iloc[:, k]) for k in range(frame.shape[1])]
+    fits = np.array([[_fits(*found, own) for found in cells] for own in levels], dtype=bool)
     first = _first_in_order(fits)
     if first is None and all(dtype.kind in "biuf" for dtype in frame.dtypes):
         return frame  # of the codes in place of levels
@@ -41,18 +42,31 @@ def with_categories(frame: Any, text: Any, levels: Sequence[tuple[Any, ...]]) ->
         raise ValueError(f"{which} may be the categories that the model was trained with. Their levels are: {shown}.")
     frame = frame.copy(deep=False)
     for k, own in zip(first, levels, strict=True):
-        frame.isetitem(k, _values(text.iloc[:, k], own).astype("category"))
+        column = as_levels(frame.iloc[:, k], text.iloc[:, k], own)
+        frame.isetitem(k, _values(column, own).astype("category"))
     return frame
 
 
-def _fits(column: Any, levels: tuple[Any, ...]) -> bool:
-    """Return whether a column of text may be of these levels."""
-    present = column.dropna()
-    if _is_text(levels):
-        # Levels of text may look like numbers. Among other text there may be unseen levels.
-        found = present.isin(levels)
-        return bool(found.all() if _values(present, (0,)).notna().all() else found.any())
-    values = _values(present, levels)
+def as_levels(column: Any, text: Any, levels: Sequence[Any]) -> Any:
+    """Return a column as text, without the cells that pandas reads as missing, such as NA, unless they are levels."""
+    return text.where(column.notna() | text.isin(levels))
+
+
+def _distinct(column: Any, text: Any) -> tuple[Any, Any]:
+    """Return the distinct cells of a column as text: those that are present, and those that pandas reads as missing."""
+    pandas = require("pandas", extra="cli")
+    present, absent = text[column.notna()], text[column.isna()].dropna()
+    return pandas.Series(present.unique(), dtype=object), pandas.Series(absent.unique(), dtype=object)
+
+
+def _fits(present: Any, absent: Any, levels: tuple[Any, ...]) -> bool:
+    """Return whether the distinct cells of a column may be of these levels."""
+    is_text = _is_text(levels)
+    if is_text and _values(present, (0,)).isna().any():  # among other text there may be unseen levels
+        return bool(present.isin(levels).any() or absent.isin(levels).any())
+    if len(present) > len(levels):
+        return False
+    values = _values(present, levels)  # levels of text may look like numbers
     return bool((values.notna() & values.isin(levels)).all())
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fasthdmr._cli.categories import with_categories
+from fasthdmr._cli.categories import as_levels, with_categories
 from fasthdmr._support.optional import require
 from fasthdmr._support.warnings import FastHDMRWarning, warn
 
@@ -94,7 +94,7 @@ def _with_levels(X: Any, forest: Any, source: Any, path: Path) -> Any:
     """Return X with text in the columns for which the model knows levels of text, or with dtype category."""
     if forest.levels is None and not forest.text_levels:
         return X
-    text = _read_csv(source, path, dtype=str)[list(X)]
+    text = _read_csv(source, path, dtype=str, keep_default_na=False, na_values=[""])[list(X)]
     if forest.levels is not None:
         try:
             return with_categories(X, text, forest.levels)
@@ -103,7 +103,7 @@ def _with_levels(X: Any, forest: Any, source: Any, path: Path) -> Any:
     if not forest.hashes_text:  # CatBoost tells whole numbers from text
         for column, levels in forest.text_levels:
             if all(isinstance(level, str) for level in levels):
-                X = X.assign(**{X.columns[column]: text.iloc[:, column]})
+                X = X.assign(**{X.columns[column]: as_levels(X.iloc[:, column], text.iloc[:, column], levels)})
     return X
 
 
