@@ -119,7 +119,7 @@ def test_subspaces_without_a_component_are_refused(model):
         model.component(9)
     with pytest.raises(ValueError, match=r"There is no component for \(\)"):
         model.component(())
-    with pytest.raises(ValueError, match="Only a component of one variable"):
+    with pytest.raises(ValueError, match="Only a component of one numeric variable"):
         model.component(model.subspaces[-1]).fourier()
 
 

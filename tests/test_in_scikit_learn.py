@@ -71,12 +71,10 @@ def test_models_as_scikit_learn_returns_them():
         assert hdmr.estimators_[0] is model
 
 
-def test_inexact_models_are_refused_with_the_remedy():
+def test_pipelines_are_decomposed_and_other_sums_refused():
     scaled = make_pipeline(StandardScaler(), boosting()).fit(X, y)
-    with pytest.raises(ValueError, match=r"pipe\[-1\] on pipe\[:-1\]\.transform"):
-        TreeHDMR(scaled).fit(X)
-    rows = scaled[:-1].transform(X)
-    assert_close(TreeHDMR(scaled[-1], order=None).fit(rows).predict(rows), scaled.predict(X), 1e-9)
+    hdmr = TreeHDMR(scaled, order=None).fit(X)
+    assert_close(hdmr.predict(X) + hdmr.residual(X), scaled.predict(X), 1e-9)
     mixed = VotingRegressor([("trees", boosting()), ("line", LinearRegression())]).fit(X, y)
     with pytest.raises(ValueError, match="'line' is not a sum of trees"):
         TreeHDMR(mixed).fit(X)

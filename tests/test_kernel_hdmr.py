@@ -327,7 +327,7 @@ def test_frames_and_names():
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])
     model = SVR(kernel="poly", degree=2).fit(frame, Y)
     hdmr = KernelHDMR(model).set_output(transform="pandas").fit(frame)
-    assert list(hdmr.transform(frame).columns)[-1] == "b c"
+    assert list(hdmr.transform(frame).columns)[-1] == "b & c"
     assert hdmr.component(["c", "a"]).names == ("a", "c")
     with pytest.raises(ValueError, match="feature names"):
         KernelHDMR(model).fit(frame.rename(columns={"a": "z"}))

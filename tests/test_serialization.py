@@ -213,11 +213,11 @@ def test_a_state_with_hostile_numbers_is_refused(name):
 @pytest.mark.parametrize(
     ("damage", "match"),
     [
-        (lambda t, w: t[0].__setitem__(0, np.nan), "rise"),
-        (lambda t, w: t.__setitem__(0, t[0][::-1]), "rise"),
-        (lambda t, w: t[0].__setitem__(1, t[0][0]), "rise"),
-        (lambda t, w: w[0].__setitem__(1, np.nan), "rise"),
-        (lambda t, w: w[0].__setitem__(1, 1e9), "rise"),
+        (lambda t, w: t[0].__setitem__(0, np.nan), "ascend"),
+        (lambda t, w: t.__setitem__(0, t[0][::-1]), "ascend"),
+        (lambda t, w: t[0].__setitem__(1, t[0][0]), "ascend"),
+        (lambda t, w: w[0].__setitem__(1, np.nan), "ascend"),
+        (lambda t, w: w[0].__setitem__(1, 1e9), "ascend"),
         (lambda t, w: w[0].__setitem__(0, -1.0), "positive and finite"),
         (lambda t, w: w[0].__setitem__(-1, np.inf), "positive and finite"),
         (lambda t, w: w[0].__setitem__(slice(None), 0.0), "positive and finite"),
