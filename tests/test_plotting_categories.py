@@ -132,6 +132,14 @@ def test_a_curve_for_each_level(subspace):
     )
 
 
+def test_the_scale_of_curves_is_that_of_rows():
+    def extrapolated(city, area):  # Bergen has no rows there
+        return np.where((city == "Bergen") & (area > 0.3), 1000.0, area)
+
+    (axes,) = drawn(component((0, 2), extrapolated))
+    assert_close(axes.get_ylim(), [-1.1, 1.1])
+
+
 def test_the_most_frequent_levels_have_curves():
     rng = np.random.default_rng(0)
     rows = np.column_stack([np.repeat(np.arange(10.0), 40), np.zeros(400), rng.uniform(-1, 1, 400)])

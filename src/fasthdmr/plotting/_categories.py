@@ -81,38 +81,35 @@ def draw_level_curves(drawn: Drawn, axes: Any) -> None:
     """Draw a component of a categorical and a numeric variable as one curve for each of the most frequent levels."""
     is_first = drawn.variables[0].categories is not None
     category, numeric = drawn.variables if is_first else drawn.variables[::-1]
-    x = numeric.line(_POINTS)
+    category = category.top(_CURVES)
+    x, codes = numeric.line(_POINTS), category.cells(0)[1]
     edges, middles = numeric.cells(1)
     rows = support(numeric, category)
-    codes = category.cells(0)[1][:_CURVES]
     has_rows = np.ones((codes.size, x.size), dtype=bool) if rows is None else rows.near(x, codes)
     axes.axhline(0, color="0.75", linewidth=0.8, zorder=1)
+    curves = np.array([_at_level(drawn, x, code, is_first) for code in codes])
+    seen = np.where(has_rows, curves, np.nan)
+    missing = [_at_level(drawn, middles[-1:], code, is_first).item() for code in codes] if numeric.has_missing else []
     for k, code in enumerate(codes):
-        values = _at_level(drawn, x, code, is_first)
-        colour, marker = _COLOURS[k], _MARKERS[k]
-        axes.plot(x, values, color=colour, linewidth=0.8, alpha=0.35, scaley=bool(not has_rows[k].any()))
+        style: dict[str, Any] = {"color": _COLOURS[k], "marker": _MARKERS[k], "markersize": 4}
+        axes.plot(x, curves[k], color=_COLOURS[k], linewidth=0.8, alpha=0.35)
         spacing = (k * _POINTS // (_MARKS * _CURVES), _POINTS // _MARKS)  # shifted, so that marks do not overlap
-        axes.plot(
-            x,
-            np.where(has_rows[k], values, np.nan),
-            color=colour,
-            linewidth=1.6,
-            marker=marker,
-            markersize=4,
-            markevery=spacing,
-            label=category.name_of(code),
-        )
+        axes.plot(x, seen[k], linewidth=1.6, markevery=spacing, label=category.name_of(code), **style)
         if numeric.has_missing:
-            axes.plot(edges[-2:].mean(), _at_level(drawn, middles[-1:], code, is_first), color=colour, marker=marker)
+            axes.plot(edges[-2:].mean(), missing[k], **style)
     if numeric.has_missing:
         axes.axvspan(*edges[-2:], **shared.STRIP)
         shared.label_strip(axes, edges, "x")
+    if has_rows.any():  # the scale does not include extrapolations
+        low, high = np.nanmin([np.nanmin(seen), *missing, 0.0]), np.nanmax([np.nanmax(seen), *missing, 0.0])
+        margin = 0.05 * (high - low) or 1.0
+        axes.set_ylim(low - margin, high + margin)
     axes.set_xlim(edges[0], edges[-1])
     axes.locator_params(axis="x", nbins=6)
     axes.set_xlabel(shared.shorten(numeric.name), **shared.PLAIN)
     axes.set_ylabel(drawn.label, **shared.PLAIN)
     axes.spines[["top", "right"]].set_visible(False)
-    _legend(axes, category, codes.size)
+    _legend(axes, category)
 
 
 def _at_level(drawn: Drawn, x: Floats, code: float, is_first: bool) -> Floats:
@@ -120,12 +117,10 @@ def _at_level(drawn: Drawn, x: Floats, code: float, is_first: bool) -> Floats:
     return drawn.values(points if is_first else points[:, ::-1])
 
 
-def _legend(axes: Any, category: Variable, count: int) -> None:
-    hidden = len(category.categories or ()) - count
-    title = shared.shorten(category.name) + (f" ({hidden} rarer not shown)" if hidden else "")
-    longest = max(len(category.name_of(code)) for code in range(count))
+def _legend(axes: Any, category: Variable) -> None:
+    longest = max(map(len, category.levels_drawn()[2]))
     legend = axes.legend(
-        title=title,
+        title=category.label,
         frameon=False,
         loc="lower center",
         bbox_to_anchor=(0.5, 1.04 if axes.texts else 1.0),

@@ -48,10 +48,9 @@ class Variable:
     weights: Floats
     categories: tuple[Any, ...] | None = None
 
-    @property
-    def top(self) -> Variable:
-        """The variable with the most frequent of its categories only."""
-        return self if self.categories is None or self.levels is None else replace(self, levels=self.levels[:TOP])
+    def top(self, count: int = TOP) -> Variable:
+        """Return the variable with the most frequent of its categories only; itself if it is numeric."""
+        return self if self.categories is None or self.levels is None else replace(self, levels=self.levels[:count])
 
     @property
     def label(self) -> str:

@@ -20,7 +20,7 @@ _GREY = (0.8, 0.8, 0.8, 1.0)
 
 def draw_map(drawn: Drawn, axes: Any) -> None:
     """Draw a component of two variables as a heat map."""
-    x, y = (variable.top for variable in drawn.variables)
+    x, y = (variable.top() for variable in drawn.variables)
     (x_edges, x_middles), (y_edges, y_middles) = x.cells(_MAP_POINTS), y.cells(_MAP_POINTS)
     values, limit = _on_grid(drawn, x_middles, y_middles)
     mesh = axes.pcolormesh(
@@ -45,7 +45,7 @@ def draw_map(drawn: Drawn, axes: Any) -> None:
 
 def map_size(drawn: Drawn) -> tuple[float, float]:
     """Return the width and height in inches of axes with room for the levels of categorical variables."""
-    x, y = (variable.top for variable in drawn.variables)
+    x, y = (variable.top() for variable in drawn.variables)
     of_x, of_y = (variable.levels_drawn()[2] if variable.categories else [] for variable in (x, y))
     width = 1.6 + 0.17 * len(of_x) + shared.text_width(of_y)
     return max(4.2, width), max(3.2, 0.9 + 0.17 * len(of_y) + shared.text_width(of_x))
