@@ -16,7 +16,7 @@ from fasthdmr import HDMR, TreeHDMR
 from fasthdmr._dictionaries.black_box import FunctionDictionary
 from fasthdmr._results.decomposition import assemble
 from fasthdmr._solve.problem import Kept, Problem
-from fasthdmr._spans import fit, levels, planning
+from fasthdmr._spans import fit, joint_fit, levels, planning
 from fasthdmr._spans.basis import closure, coarse_basis, make_basis
 from fasthdmr._spans.of_values import ValuesInSpans
 from fasthdmr._spans.planning import SpanOptions
@@ -279,3 +279,15 @@ def test_components_do_not_depend_on_names_and_order_of_levels(kind):
     assert_close(other.evaluate(renamed), one.evaluate(frame), 1e-12)
     assert_close(other.sensitivity_.S, one.sensitivity_.S, 1e-12)
     assert_close(one.sensitivity_.S.sum() + one.sensitivity_.residual, 1.0, 1e-12)
+
+
+def test_fewer_rows_than_columns(monkeypatch):
+    """Elimination of levels, and the Gram matrix of the rows."""
+    X = np.column_stack([RNG.integers(0, 50, 400), RNG.normal(size=(400, 2))])
+    y = np.sin(X[:, 0]) * X[:, 1] + X[:, 2] + RNG.normal(size=400)
+    one = decompose(X, y, {0: 50})
+    assert sum(one[0].basis.sizes) > 400
+    monkeypatch.setattr(joint_fit, "_MAX_COLUMNS", 0)
+    other = decompose(X, y, {0: 50})
+    for u, values in components(*one, X).items():
+        assert_close(values, components(*other, X)[u], 1e-9)

@@ -23,6 +23,7 @@ _LARGEST_FACTOR = 1e4
 _PROBES = 32
 EXACT = 600
 _KERNEL_BYTES = 500e6  # the most memory for Gram matrices of the rows that are kept for several spans
+_MAX_COLUMNS = 6000  # up to this number, elimination of levels takes less time than the dual form
 FEW_LEVELS = 32
 """Up to this number of levels, elimination of levels is not faster than a factorisation of the whole matrix."""
 
@@ -114,14 +115,15 @@ def joint_system(
 ) -> tuple[_core.SpanGram, Primal | Dual]:
     """Return the Gram matrix of the spans, and the ridge regression on all of them (arguments: see `fit_jointly`)."""
     n_columns, n_rows = basis.core.n_columns - 1, len(X)
-    dual = n_rows < n_columns and n_rows <= MAX_DUAL_ROWS
+    many_levels = any(axis.is_categorical and axis.size > FEW_LEVELS for axis in basis.axes)
+    dual = n_rows < n_columns and n_rows <= MAX_DUAL_ROWS and not (many_levels and n_columns <= _MAX_COLUMNS)
     gram = _core.SpanGram(sums, X, weights, not dual, n_threads)
     p = np.repeat(basis.sizes, basis.sizes).astype(np.float64)
     if dual:
         return gram, Dual(X, weights, basis, values, p * n_effective, n_threads)
     right = sums.output_with_columns.reshape(n_columns + 1, -1)[1:]
     every, ridge = list(range(len(basis.subspaces))), 1 / (p * n_effective)
-    if any(axis.is_categorical and axis.size > FEW_LEVELS for axis in basis.axes):
+    if many_levels:
         return gram, ByLevels(gram, every, right, ridge, sums.output_variance, n_effective)
     return gram, Primal(gram.covariance(every, n_threads), right, ridge, sums.output_variance, n_threads)
 
