@@ -414,7 +414,7 @@ def assemble(
         left.append(0.0 if solution.is_constant else rest / solution.total)
         reported.append(in_units(divisor, solution.scale))
     _warn_of_residual(left, remedy, output_names)
-    _warn_of_merged_levels(dictionary, feature_names)
+    _warn_of_merged_levels(dictionary, feature_names if groups is None else groups.column_names)
     one = output_names is None
     sensitivity = Sensitivity(
         subspaces,
