@@ -298,3 +298,16 @@ def test_merged_levels_in_a_group_of_columns():
     with pytest.warns(fasthdmr.LevelsWarning, match="levels of city in spans of pairs"):
         hdmr = HDMR(feature_groups={"place": ["city", "x"]}).fit(frame, frame["x"])
     assert hdmr.subspaces_ == [(0,)]
+
+
+@pytest.mark.filterwarnings("ignore::fasthdmr.LevelsWarning")
+@pytest.mark.parametrize("n_levels", [20, 300])
+def test_nested_levels_have_concurvity_1(n_levels):
+    """A city lies in one state. With many cities, the rarest are merged in pairs, but not here."""
+    city = np.arange(2500) % n_levels
+    X = np.column_stack([city, city % 5, RNG.normal(size=2500)])
+    y = RNG.normal(size=n_levels)[city] + X[:, 2] + np.array([0.0, 2, -1, 3, 0])[city % 5]
+    with pytest.warns(fasthdmr.ConcurvityWarning, match="functions of x0 explain the main effect of x1"):
+        hdmr = HDMR(categorical_features=[0, 1]).fit(X, y)
+    assert hdmr.decomposition_.concurvity[1] > 0.999 and hdmr.decomposition_.concurvity[2] < 0.3
+    assert_close(hdmr.sensitivity_.S.sum() + hdmr.sensitivity_.residual, 1.0, 1e-12)

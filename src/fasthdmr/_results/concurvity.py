@@ -20,10 +20,10 @@ from fasthdmr._support.warnings import ConcurvityWarning, warn
 WARNED = 0.93
 """The adjusted R² above which there is a warning. Equicorrelated Gaussian variables of correlation .9 stay below .9."""
 
-_MOST_LEVELS = 100  # rarer levels of other variables share an indicator
 _MATTERS = 0.01  # components with smaller Sa and |S| are ignored
 _ROWS = 2000
 _MOST_COLUMNS = 2000
+_FEW_LEVELS = 16  # of at most this many levels, none are merged
 _NAMED = 3  # the largest number of variables in a warning, and of other variables for each of them
 
 
@@ -54,11 +54,11 @@ def concurvity(decomposition: Decomposed) -> Floats | None:
     if basis is None or sample is None:
         return None
     single = [s for s, u in enumerate(basis.subspaces) if len(u) == 1]
-    axes = [coarsen(axis, _MOST_LEVELS) if axis.is_categorical else axis for axis in basis.axes]
-    spans = Basis(axes, [basis.subspaces[s] for s in single], [basis.axes_of[s] for s in single])
     used = np.flatnonzero(sample.weights > 0)
     used = used[:: max(1, len(used) // _ROWS)]
-    if len(single) < 2 or sum(spans.sizes) > _MOST_COLUMNS or 2 * sum(spans.sizes) > len(used):
+    room = min(_MOST_COLUMNS, len(used) // 2)
+    spans = _merged(Basis(basis.axes, [basis.subspaces[s] for s in single], [basis.axes_of[s] for s in single]), room)
+    if len(single) < 2 or sum(spans.sizes) > room:
         return None
     n_outputs = sensitivity.n_outputs
     Sa, S = sensitivity.Sa.reshape(-1, n_outputs), sensitivity.S.reshape(-1, n_outputs)
@@ -81,6 +81,16 @@ def concurvity(decomposition: Decomposed) -> Floats | None:
                     strongest[j] = share, [spans.subspaces[m][0] for m in most if carried[m] > 0.1 * share]
     _warn(strongest, decomposition.feature_names)
     return shares[:, 0] if decomposition.output_names is None else shares
+
+
+def _merged(spans: Basis, room: int) -> Basis:
+    """Return spans whose rarest levels share an indicator, so that they have at most the given number of columns."""
+    most = max((axis.size for axis in spans.axes if axis.is_categorical), default=0)
+    while most > _FEW_LEVELS and sum(spans.sizes) > room:
+        most //= 2
+        axes = [coarsen(axis, most) if axis.is_categorical else axis for axis in spans.axes]
+        spans = Basis(axes, spans.subspaces, spans.axes_of)
+    return spans
 
 
 class OtherSpans:
