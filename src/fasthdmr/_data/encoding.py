@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from fasthdmr._support.numbers import check_rows_are_there, is_number_type
+from fasthdmr._support.numbers import check_rows_are_there
 from fasthdmr._support.typing import Floats
-from fasthdmr._support.validation import column_names
+from fasthdmr._support.validation import column_names, is_frame
 from fasthdmr._support.warnings import UnknownLevelsWarning, warn
 from fasthdmr._support.weights import check_weights
 
 FROM_DTYPE = "from_dtype"
-_TEXT_KINDS = "USTOb"  # of NumPy: text, bytes, objects, booleans
+_TEXT_KINDS = "USTO"  # of NumPy: text, bytes, objects
 _CATEGORICAL = (
     *("category", "dictionary", "string", "large_string", "str", "bool", "boolean"),  # pandas, pyarrow
     *("categorical", "enum", "utf8"),  # polars
@@ -75,6 +75,7 @@ class Encoding:
         check_rows_are_there(X, "X")
         if not is_table(X):  # the check of the shape raises the error
             return cls({})
+        X = X if hasattr(X, "shape") else _as_array(X)
         columns = categorical_columns(X, categorical_features)
         weights = check_weights(sample_weight, X) if columns else None
         return cls({j: _levels(column_of(X, j), weights, column_name(X, j)) for j in columns})
@@ -97,6 +98,7 @@ class Encoding:
         """
         if not self.levels or not is_table(X):
             return X
+        X = X if hasattr(X, "shape") else _as_array(X)
         rows = as_table(X)
         for j, levels in self.levels.items():
             if j < rows.shape[1]:
@@ -162,11 +164,12 @@ class Encoding:
 
 def categorical_columns(X: Any, categorical_features: Any) -> list[int]:
     """Return the positions of the categorical columns of X, ascending (see `Encoding.of`)."""
-    n = X.shape[1] if hasattr(X, "shape") else _as_array(X).shape[1]
+    X = X if hasattr(X, "shape") else _as_array(X)
+    n = X.shape[1]
     if categorical_features is None:
         return []
     if isinstance(categorical_features, str) and categorical_features == FROM_DTYPE:
-        return [j for j in range(n) if _is_categorical(X, j)]
+        return _columns_of_levels(X)
     if isinstance(categorical_features, str) or not np.iterable(categorical_features):
         raise ValueError(
             "categorical_features must be an array-like of bool, int or str, 'from_dtype' or None, got "
@@ -194,19 +197,20 @@ def _position(item: Any, n: int, names: Sequence[str] | None) -> int:
     return int(item)
 
 
-def _is_categorical(X: Any, j: int) -> bool:
-    """Return whether the dtype of a column, or its values in a column of objects, are those of a category."""
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        dtype = list(X.dtypes)[j]
+def _columns_of_levels(X: Any) -> list[int]:
+    """Return the columns of which the dtype, or the values in a column of objects, are those of a category."""
+    if not is_frame(X):
+        dtype = getattr(X, "dtype", None)
+        if dtype is not None and dtype.kind not in _TEXT_KINDS:
+            return []
+        return [j for j in range(X.shape[1]) if _holds_levels(column_of(X, j))]
+    found = []
+    for j, dtype in enumerate(X.dtypes):
         name = str(getattr(dtype, "name", dtype)).lower()
-        if re.split(r"[\[(<]", name, maxsplit=1)[0] in _CATEGORICAL:  # without parameters, as in bool[pyarrow]
-            return True
-        return not is_number_type(dtype) and name == "object" and _holds_levels(column_of(X, j))
-    dtype = getattr(X, "dtype", None)
-    if dtype is not None and dtype.kind not in _TEXT_KINDS:
-        return False
-    column = column_of(X, j)
-    return column.dtype.kind in "USO" and _holds_levels(column)
+        kind = re.split(r"[\[(<]", name, maxsplit=1)[0]  # without parameters, as in bool[pyarrow]
+        if kind in _CATEGORICAL or (kind == "object" and _holds_levels(column_of(X, j))):
+            found.append(j)
+    return found
 
 
 def _holds_levels(column: NDArray[Any]) -> bool:
@@ -222,7 +226,8 @@ def column_of(X: Any, j: int) -> NDArray[Any]:
 
 
 def _as_array(X: Any) -> NDArray[Any]:
-    return X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
+    rows = np.asarray(X)
+    return rows if isinstance(X, np.ndarray) or rows.dtype.kind in "biuf" else np.array(X, dtype=object)
 
 
 def is_table(X: Any) -> bool:

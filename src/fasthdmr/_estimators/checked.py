@@ -15,7 +15,7 @@ from fasthdmr._data.encoding import FROM_DTYPE, Encoding
 from fasthdmr._solve.problem import Kept
 from fasthdmr._spans.kinds import BasisKind
 from fasthdmr._support.groups import Groups
-from fasthdmr._support.numbers import as_floats, check_numbers
+from fasthdmr._support.numbers import as_floats, check_numbers, check_rows_are_there
 from fasthdmr._support.scale import check_size
 from fasthdmr._support.subspaces import Subspace, as_subspace
 from fasthdmr._support.typing import Floats
@@ -147,6 +147,7 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
     def _codes(self, X: Any, what: str = "X") -> NDArray[Any]:
         """Return rows as numbers, with codes in place of levels; `what` is their name in errors."""
         check_is_fitted(self)
+        check_rows_are_there(X, what)
         # Names are checked before values. scikit-learn does not check names that are taken from the model.
         check_names(X, self._column_names, may_be_unnamed=not hasattr(self, "feature_names_in_"))
         given, X = X, self._in_numbers(X)
