@@ -190,6 +190,43 @@ def test_pipelines_of_numbers():
     assert_close(hdmr.predict(numbers) + hdmr.residual(numbers), several.predict(numbers))
 
 
-def test_the_product_measure_is_refused(pipe):
-    with pytest.raises(ValueError, match="measure='product' takes no trees behind transformers"):
+def product_pipeline(trees):
+    front = ColumnTransformer(
+        [("hot", OneHotEncoder(handle_unknown="ignore"), ["new", "city"]), ("age", SimpleImputer(), ["age"])],
+        remainder=QuantileTransformer(n_quantiles=50),
+    )
+    return make_pipeline(front.set_params(sparse_threshold=0.0), trees)
+
+
+@pytest.mark.parametrize(
+    "trees",
+    [
+        RandomForestRegressor(9, max_depth=5, random_state=0),
+        GradientBoostingRegressor(n_estimators=30, random_state=0),
+        HistGradientBoostingRegressor(max_iter=15, max_depth=3),
+    ],
+    ids=lambda trees: type(trees).__name__,
+)
+def test_the_product_measure(trees):
+    pipe = product_pipeline(trees).fit(FRAME, Y)
+    hdmr = TreeHDMR(pipe, measure="product", order=None).fit(FRAME)
+    for rows in (FRAME, NEW):
+        assert_close(hdmr.predict(rows), pipe.predict(rows))
+        assert_close(hdmr.predict(rows) + hdmr.residual(rows), pipe.predict(rows))
+        values = hdmr.evaluate(rows)
+        for c, u in enumerate(hdmr.subspaces_):
+            assert_close(hdmr.component(u)(rows.iloc[:, list(u)]), values[:, c])
+    # Main effects are means over all other variables: over the product of their values in the rows.
+    few = FRAME.iloc[:12].reset_index(drop=True)
+    hdmr = TreeHDMR(pipe, measure="product").fit(few)
+    rows = [few.iloc[index.ravel(), [j]].reset_index(drop=True) for j, index in enumerate(np.indices((12,) * 4))]
+    output = pipe.predict(pd.concat(rows, axis=1)).reshape((12,) * 4)
+    assert_close(hdmr.intercept_, output.mean())
+    for u in [u for u in hdmr.subspaces_ if len(u) == 1]:
+        others = tuple(j for j in range(4) if j != u[0])
+        assert_close(hdmr.component(u)(few.iloc[:, list(u)]), output.mean(axis=others) - output.mean(), 1e-11)
+
+
+def test_the_product_measure_of_several_columns_of_a_number_is_refused(pipe):
+    with pytest.raises(ValueError, match=r"columns that transformers make of the numeric variable 'age'.*'empirical'"):
         TreeHDMR(pipe, measure="product").fit(FRAME)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,16 +31,26 @@ class PipelineInputs:
     tables : dict of int to ndarray of shape (L + 1, m)
         For each categorical variable, the m columns that trees read of it at each code. The last row is for unknown
         levels.
+    is_alone : bool
+        Whether rows hold one column for each variable: codes, or what trees read of a numeric variable.
     """
 
     n_variables: int
     front: Front
     example: Any
     tables: Mapping[int, Floats]
+    is_alone: bool = False
 
     @classmethod
     def of(
-        cls, X: Any, codes: Floats, inputs: Floats, levels: Mapping[int, Sequence[Any]], front: Front
+        cls,
+        X: Any,
+        codes: Floats,
+        inputs: Floats,
+        levels: Mapping[int, Sequence[Any]],
+        front: Front,
+        *,
+        is_alone: bool = False,
     ) -> PipelineInputs:
         """Look up what trees read at the levels in X.
 
@@ -54,6 +64,7 @@ class PipelineInputs:
         levels : dict of int to sequence
             The levels of each categorical variable, by code. All occur in X.
         front : Front
+        is_alone : bool
         """
         example = _safe_indexing(X if hasattr(X, "shape") else np.array(X, dtype=object), np.array([0]), axis=0)
         if isinstance(example, np.ndarray) and example.dtype.kind in "biu":
@@ -65,7 +76,7 @@ class PipelineInputs:
             table[codes[:, j].astype(np.int64)] = columns
             table[-1] = _at_unknown_level(front, example, j, own)
             tables[j] = table
-        return cls(codes.shape[1], front, example, tables)
+        return cls(codes.shape[1], front, example, tables, is_alone)
 
     def embed(self, subspace: Subspace, values: Floats) -> Floats:
         """Return rows of the decomposition, with the given values of the variables of a subspace, (N, n + p)."""
@@ -77,7 +88,17 @@ class PipelineInputs:
         for column, j in enumerate(subspace):
             if j in self.tables:
                 inputs[:, _columns_of(self.front, j)] = self.tables[j][values[:, column].astype(np.int64)]
-        return np.hstack([embed(subspace, values, self.n_variables), inputs])
+        codes = embed(subspace, values, self.n_variables)
+        return one_column_each(self.front, codes, inputs, self.tables) if self.is_alone else np.hstack([codes, inputs])
+
+
+def one_column_each(front: Front, codes: Floats, inputs: Floats, categorical: Collection[int]) -> Floats:
+    """Return the codes of categorical variables, and what trees read in place of numeric variables, (N, n)."""
+    rows = np.array(codes, dtype=np.float64)
+    for column, j in enumerate(front.sources):
+        if j not in categorical:
+            rows[:, j] = inputs[:, column]
+    return rows
 
 
 def _columns_of(front: Front, variable: int) -> Any:

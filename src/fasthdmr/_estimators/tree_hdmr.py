@@ -13,7 +13,7 @@ from sklearn.utils import Tags, check_array
 
 from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._dictionaries.models import allows_nan, outputs_scores
-from fasthdmr._dictionaries.pipeline_inputs import PipelineInputs
+from fasthdmr._dictionaries.pipeline_inputs import PipelineInputs, one_column_each
 from fasthdmr._dictionaries.tree_columns import Sorting, TreeDictionary
 from fasthdmr._dictionaries.tree_inputs import TreeInputs
 from fasthdmr._estimators.base import BaseHDMR
@@ -46,6 +46,8 @@ from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import check_rows, suggests_parameters
 from fasthdmr._support.weights import check_weights
 from fasthdmr.loaders import load_forest
+from fasthdmr.loaders.in_variables import in_variables
+from fasthdmr.loaders.sums import compared_alike
 
 
 class TreeHDMR(BaseHDMR):
@@ -299,8 +301,10 @@ class TreeHDMR(BaseHDMR):
         """Return the variables, followed by what the trees read if that differs; alone for the product measure."""
         if not self._reads_other_columns:
             return codes
-        inputs = in_numbers(X, self.forests_)
-        if self.forests_[0].front is None:
+        inputs, front = in_numbers(X, self.forests_), self.forests_[0].front
+        if front is not None and self._is_product:
+            return one_column_each(front, codes, inputs, self._encoding.levels)
+        if front is None:
             inputs = check_rows(
                 inputs,
                 codes.shape[1],
@@ -375,11 +379,9 @@ class TreeHDMR(BaseHDMR):
         forests, front = self.forests_, self.forests_[0].front
         inputs: TreeInputs | PipelineInputs | None = None
         if front is not None and self._is_product:
-            raise ValueError(
-                "measure='product' takes no trees behind transformers of a Pipeline. Pass measure='empirical', or the "
-                "last step alone: TreeHDMR(pipe[-1], measure='product') on pipe[:-1].transform(X)."
-            )
-        if self._reads_other_columns:
+            inputs = PipelineInputs.of(X, codes, in_numbers(X, forests), self._encoding.levels, front, is_alone=True)
+            forests = compared_alike([in_variables(of, inputs.tables) for of in forests])
+        elif self._reads_other_columns:
             read = rows[:, -forests[0].core.n_features :]
             if front is None:
                 inputs = TreeInputs.of(codes, read, self._encoding.counts, is_alone=self._is_product)
