@@ -190,6 +190,13 @@ def test_pipelines_of_numbers():
     assert_close(hdmr.predict(numbers) + hdmr.residual(numbers), several.predict(numbers))
 
 
+def test_groups_of_columns(pipe):
+    hdmr = TreeHDMR(pipe, feature_groups={"both": ["size", "age"]}, smooth=False).fit(FRAME)
+    assert hdmr.feature_names_ == ("both", "city", "new")
+    assert_close(hdmr.predict(NEW) + hdmr.residual(NEW), pipe.predict(NEW))
+    assert_close(hdmr.component("both")(NEW[["size", "age"]]), hdmr.evaluate(NEW)[:, hdmr.subspaces_.index((0,))])
+
+
 def product_pipeline(trees):
     front = ColumnTransformer(
         [("hot", OneHotEncoder(handle_unknown="ignore"), ["new", "city"]), ("age", SimpleImputer(), ["age"])],

@@ -61,8 +61,9 @@ class TreeHDMR(BaseHDMR):
     Parameters
     ----------
     estimators : tree model, list of them, or None
-        Models that `fasthdmr.load_forest` accepts. Fitted models are used as they are; unfitted ones are cloned and
-        fitted on X, y. None: the paper's I_3, three gradient boosting regressors of depth 1, 2 and 3, 100 trees each.
+        Models that `fasthdmr.load_forest` accepts. A `Pipeline` is decomposed in the columns of its input. Fitted
+        models are used as they are; unfitted ones are cloned and fitted on X, y. None: the paper's I_3, three gradient
+        boosting regressors of depth 1, 2 and 3, 100 trees each.
     order : int or None
         The largest order of a component. Terms of higher order are part of the residual. None: no limit.
     interactions : list of subspaces, or None
@@ -103,8 +104,8 @@ class TreeHDMR(BaseHDMR):
         "from_dtype": columns of dtype category, string, text, objects or boolean. Unlike in scikit-learn, this
         includes text and objects: a column of objects is numeric if it holds only numbers and missing values.
         Otherwise a mask, or the indices or names of columns, which may hold codes. None: no variable. Fitted models
-        read their own numbers of levels in any case. Unfitted ones are fitted to X itself if it holds text or
-        categories.
+        read their own numbers of levels in any case. Unfitted ones are fitted to X itself if they are pipelines, or if
+        X holds text or categories.
     normalise : "output" or "data"
         Whether indices are divided by the variance of the model's output or of y.
     feature_groups : dict of str to list of int or str, or None
