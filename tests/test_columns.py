@@ -19,7 +19,7 @@ COEF = np.array([1.0, 2.0, -1.0, 0.25])
 def test_columns_come_in_any_order_and_by_name():
     result = decompose(COLUMNS, SUBSPACES, coef=COEF, feature_names=["a", "b"])
     assert result.subspaces == [(0,), (1,), (0, 1)]
-    assert result.sensitivity.names == ["a", "b", "a b"]
+    assert result.sensitivity.names == ["a", "b", "a & b"]
     assert list(result.column_order) == [1, 2, 0]
     assert_close(result.predict(COLUMNS), COLUMNS @ COEF)
     assert_close(result.coef, [2.0, -1.0, 1.0])
