@@ -147,12 +147,14 @@ class Drawn:
         """The variables, in the order in which the component takes them."""
         component = self.component
         sample, levels = getattr(getattr(component, "_source", None), "sample", None), getattr(component, "levels", {})
-        columns, order = component.columns, getattr(component, "_order", None) or range(len(component.columns))
+        columns = getattr(component, "columns", component.subspace)
+        order = getattr(component, "_order", range(len(columns)))
+        names = getattr(component, "arguments", component.names)  # of the columns of groups
         if not isinstance(sample, Sample) or np.isinf(sample.n_effective):  # the measure is a known law, without rows
             sample = Sample(np.empty((0, max(columns) + 1)), np.empty(0))
         present = sample.weights > 0
         variables = [
-            _variable(component.arguments[k], bounds, sample.rows[present, j], sample.weights[present], levels.get(j))
+            _variable(names[k], bounds, sample.rows[present, j], sample.weights[present], levels.get(j))
             for j, k, bounds in zip(columns, order, component.bounds, strict=True)
         ]
         return [variables[k] for k in np.argsort(order)]

@@ -88,7 +88,7 @@ class ComponentDisplay:
         check_kind(kind, ("map", "surface"))
         check_kind(sort, ("frequency", "effect"), name="sort")
         for component in components:
-            if len(component.columns) > 2:
+            if len(getattr(component, "columns", component.subspace)) > 2:
                 (name,) = subspace_names([range(len(component.names))], component.names)
                 raise ValueError(
                     f"The component function of {name} cannot be drawn, only those of one or two variables. Evaluate "
