@@ -314,7 +314,7 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
         check_is_fitted(self)
         given = as_row(x, self._dtypes)
         codes = self._codes(given, "x")
-        row = self._engine_rows(given, codes)
+        row = self._rows_from(given, codes)
         values, box = self._encoding.values(given, codes[0]), self._black_box(given, row)
         return explain(self.decomposition_, row, values, box, output, n_threads(self.n_jobs))
 

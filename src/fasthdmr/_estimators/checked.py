@@ -138,9 +138,9 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _rows(self, X: Any) -> NDArray[Any]:
         """Return rows as the decomposition takes them."""
-        return self._engine_rows(X, self._codes(X))
+        return self._rows_from(X, self._codes(X))
 
-    def _engine_rows(self, X: Any, codes: NDArray[Any]) -> NDArray[Any]:
+    def _rows_from(self, X: Any, codes: NDArray[Any]) -> NDArray[Any]:
         """Return rows as the decomposition takes them, given X and its numbers, with codes in place of levels."""
         return codes
 

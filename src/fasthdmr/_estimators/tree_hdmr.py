@@ -13,9 +13,7 @@ from sklearn.utils import Tags, check_array
 
 from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._dictionaries.models import allows_nan, outputs_scores
-from fasthdmr._dictionaries.pipeline_inputs import PipelineInputs, one_column_each
 from fasthdmr._dictionaries.tree_columns import Sorting, TreeDictionary
-from fasthdmr._dictionaries.tree_inputs import TreeInputs
 from fasthdmr._estimators.base import BaseHDMR
 from fasthdmr._estimators.members import (
     Member,
@@ -27,6 +25,7 @@ from fasthdmr._estimators.members import (
     of_variables,
     variable_names,
 )
+from fasthdmr._estimators.tree_rows import TreeRows
 from fasthdmr._forest.forest import Forest
 from fasthdmr._forest.in_numbers import in_numbers
 from fasthdmr._forest.sparse import as_dense
@@ -43,11 +42,9 @@ from fasthdmr._support.numbers import as_floats, holds_numbers
 from fasthdmr._support.sample import Sample
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
-from fasthdmr._support.validation import check_rows, suggests_parameters
+from fasthdmr._support.validation import suggests_parameters
 from fasthdmr._support.weights import check_weights
 from fasthdmr.loaders import load_forest
-from fasthdmr.loaders.in_variables import in_variables
-from fasthdmr.loaders.sums import compared_alike
 
 
 class TreeHDMR(BaseHDMR):
@@ -276,44 +273,25 @@ class TreeHDMR(BaseHDMR):
             members, combination = self._check_parameters()
             X, codes, y, weights = self._check(members, combination, X, y, sample_weight)
             self._load(members, X, codes, y, weights)
-            rows = self._engine_rows(X, codes)
-            trees = self._trees(combination, X, codes, rows)
-            problem = self._problem(combination, rows, y, weights)
+            problem = self._problem(combination, self._rows_from(X, codes), y, weights)
             with self._timed("decomposed"):
-                dictionary, solutions = self._strategy(trees, combination).solve(problem)
-                sample = Sample.of(codes if self._is_product else rows, weights)
-                self._assemble(problem, combination, dictionary, solutions, sample)
+                strategy = self._strategy(self._trees(combination, X, codes, problem.X), combination)
+                self._assemble(problem, combination, codes, *strategy.solve(problem))
         return self
 
     @property
     def _is_product(self) -> bool:
         return bool(self.measure == "product")
 
-    def _in_numbers(self, X: Any) -> Any:
-        X = as_dense(X, self.forests_)
-        return self._encoding.encode(X) if self._reads_other_columns else in_numbers(X, self.forests_)
-
     @property
-    def _reads_other_columns(self) -> bool:
-        """Whether trees read other columns than the variables: codes of their own, or outputs of transformers."""
-        return bool(self._encoding.levels) or self.forests_[0].front is not None
+    def _tree_rows(self) -> TreeRows:
+        return TreeRows(self.forests_, self._encoding, self._groups, self._is_product)
 
-    def _engine_rows(self, X: Any, codes: NDArray[Any]) -> NDArray[Any]:
-        """Return the variables, followed by what the trees read if that differs; alone for the product measure."""
-        if not self._reads_other_columns:
-            return codes
-        inputs, front = in_numbers(X, self.forests_), self.forests_[0].front
-        if front is not None and self._is_product:
-            return one_column_each(front, codes, inputs, self._encoding.levels)
-        if front is None:
-            inputs = check_rows(
-                inputs,
-                codes.shape[1],
-                allow_nan=bool(self._accepts_nan),
-                allow_inf=False,
-                estimator=type(self).__name__,
-            )
-        return inputs if self._is_product else np.hstack([codes, inputs])
+    def _in_numbers(self, X: Any) -> Any:
+        return self._tree_rows.variables(X)
+
+    def _rows_from(self, X: Any, codes: NDArray[Any]) -> NDArray[Any]:
+        return self._tree_rows.rows(X, codes, allow_nan=bool(self._accepts_nan))
 
     def _check_parameters(self) -> tuple[list[Member], Combination]:
         """Check all parameters that can be checked without data. Return the models, read, and how to combine them."""
@@ -377,21 +355,7 @@ class TreeHDMR(BaseHDMR):
 
     def _trees(self, combination: Combination, X: Any, codes: NDArray[Any], rows: NDArray[Any]) -> TreeDictionary:
         """Return the tree columns of all models."""
-        forests, front = self.forests_, self.forests_[0].front
-        inputs: TreeInputs | PipelineInputs | None = None
-        if front is not None and self._is_product:
-            inputs = PipelineInputs.of(X, codes, in_numbers(X, forests), self._encoding.levels, front, is_alone=True)
-            forests = compared_alike([in_variables(of, inputs.tables) for of in forests])
-        elif self._reads_other_columns:
-            read = rows[:, -forests[0].core.n_features :]
-            if front is None:
-                inputs = TreeInputs.of(codes, read, self._encoding.counts, is_alone=self._is_product)
-            else:
-                inputs = PipelineInputs.of(X, codes, read, self._encoding.levels, front)
-            first = 0 if self._is_product else codes.shape[1]
-            forests = [of_variables(of, self._groups, first) for of in forests]
-        elif self._groups is not None:
-            forests = [of_variables(of, self._groups, 0) for of in forests]
+        forests, inputs = self._tree_rows.trees(X, codes, rows)
         return TreeDictionary(forests, self._sorting(combination), n_threads=n_threads(self.n_jobs), inputs=inputs)
 
     def _sorting(self, combination: Combination) -> Sorting:
@@ -431,9 +395,9 @@ class TreeHDMR(BaseHDMR):
         self,
         problem: Problem,
         combination: Combination,
+        codes: NDArray[Any],
         dictionary: Dictionary,
         solutions: Sequence[Solution],
-        sample: Sample,
     ) -> None:
         one = len(solutions) == 1
         names = self.forests_[0].output_names or tuple(f"y{k}" for k in range(len(solutions)))
@@ -443,7 +407,7 @@ class TreeHDMR(BaseHDMR):
             dictionary,
             solutions,
             output_names=None if one else names,
-            sample=sample,
+            sample=Sample.of(codes if self._is_product else problem.X, problem.weights),
             ci=self.ci if self.measure == "empirical" else None,
             remedy=self._remedy,
             unit=units.pop() if len(units) == 1 else "",

@@ -1,0 +1,94 @@
+"""The rows that `TreeHDMR` decomposes: the variables in numbers, and the columns that trees read if these differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fasthdmr._data.encoding import Encoding
+from fasthdmr._dictionaries.pipeline_inputs import PipelineInputs, one_column_each
+from fasthdmr._dictionaries.tree_inputs import TreeInputs
+from fasthdmr._estimators.members import of_variables
+from fasthdmr._forest.forest import Forest
+from fasthdmr._forest.front import Front
+from fasthdmr._forest.in_numbers import in_numbers
+from fasthdmr._forest.sparse import as_dense
+from fasthdmr._support.groups import Groups
+from fasthdmr._support.validation import check_rows
+from fasthdmr.loaders.in_variables import in_variables
+from fasthdmr.loaders.sums import compared_alike
+
+
+@dataclass(frozen=True, eq=False)
+class TreeRows:
+    """The conversion of X to the rows of a decomposition of trees.
+
+    Spans read codes of levels in place of categories. Trees may read other numbers: codes of their own, or the outputs
+    of the transformers of a pipeline. Then rows hold the variables, followed by the columns that the trees read. Under
+    the product measure, they hold one column for each variable.
+
+    Attributes
+    ----------
+    forests : sequence of Forest
+        With a common front, or none.
+    encoding : Encoding
+    groups : Groups or None
+    is_product : bool
+    """
+
+    forests: Sequence[Forest]
+    encoding: Encoding
+    groups: Groups | None
+    is_product: bool
+
+    @property
+    def front(self) -> Front | None:
+        """The transformers before the trees."""
+        return self.forests[0].front
+
+    @property
+    def reads_other_columns(self) -> bool:
+        """Whether trees read other columns than the variables."""
+        return bool(self.encoding.levels) or self.front is not None
+
+    def variables(self, X: Any) -> Any:
+        """Return X with numbers in place of levels."""
+        X = as_dense(X, self.forests)
+        return self.encoding.encode(X) if self.reads_other_columns else in_numbers(X, self.forests)
+
+    def rows(self, X: Any, codes: NDArray[Any], *, allow_nan: bool) -> NDArray[Any]:
+        """Return the rows of the decomposition; `codes` are the variables of X in numbers, (N, n)."""
+        if not self.reads_other_columns:
+            return codes
+        inputs = in_numbers(X, self.forests)
+        if self.front is None:
+            inputs = check_rows(inputs, codes.shape[1], allow_nan=allow_nan, allow_inf=False, estimator="TreeHDMR")
+        elif self.is_product:
+            return one_column_each(self.front, codes, inputs, self.encoding.levels)
+        return inputs if self.is_product else np.hstack([codes, inputs])
+
+    def trees(
+        self, X: Any, codes: NDArray[Any], rows: NDArray[Any]
+    ) -> tuple[list[Forest], TreeInputs | PipelineInputs | None]:
+        """Return forests that read these rows, and the columns that they read as functions of the variables."""
+        first = 0
+        inputs: TreeInputs | PipelineInputs | None = None
+        if self.front is not None and self.is_product:
+            inputs = PipelineInputs.of(
+                X, codes, in_numbers(X, self.forests), self.encoding.levels, self.front, is_alone=True
+            )
+            return compared_alike([in_variables(forest, inputs.tables) for forest in self.forests]), inputs
+        if self.reads_other_columns:
+            first = 0 if self.is_product else codes.shape[1]
+            read = rows[:, first:]
+            if self.front is None:
+                inputs = TreeInputs.of(codes, read, self.encoding.counts, is_alone=self.is_product)
+            else:
+                inputs = PipelineInputs.of(X, codes, read, self.encoding.levels, self.front)
+        elif self.groups is None:
+            return list(self.forests), None
+        return [of_variables(forest, self.groups, first) for forest in self.forests], inputs
