@@ -263,7 +263,7 @@ def test_normalise_names_and_scores():
     model = GradientBoostingRegressor(n_estimators=12, random_state=0).fit(frame, Y)
     hdmr = fit(model, frame, Y, normalise="data", interactions=[("a", "b")])
     assert_close(hdmr.sensitivity_.variance, Y.var())
-    assert hdmr.sensitivity_.names == ["a", "b", "c", "d", "a b"]
+    assert hdmr.sensitivity_.names == ["a", "b", "c", "d", "a & b"]
     assert_close(hdmr.component("a")(X[:, 0]), hdmr.set_output(transform="pandas").transform(frame)["a"])
     assert 0.9 < hdmr.fidelity(frame) <= 1
     assert 0.5 < hdmr.score(frame, Y) < 1
