@@ -72,6 +72,12 @@ def test_numbers_have_no_levels():
     assert "Levels of" not in render_page(hdmr, level_effects(hdmr, X))
 
 
+def test_groups_of_columns_are_left_out():
+    X = rows()
+    hdmr = fasthdmr.HDMR(order=1, feature_groups={"where": ["city", "area"]}).fit(X, effect_of(X))
+    assert set(level_effects(hdmr, X)["variable"]) == {"new & old"}
+
+
 def test_files_hold_the_levels(hdmr, tmp_path):
     levels = level_effects(hdmr, rows())
     files = {path.name: content for path, content in _table_and_pictures(hdmr, tmp_path, levels).items()}

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from fasthdmr._data.encoding import codes_of, column_of
+from fasthdmr._support.groups import columns_of
 from fasthdmr._support.optional import require
 from fasthdmr._support.subspaces import distinct
 
@@ -14,7 +15,7 @@ COLUMNS = ("variable", "level", "share", "effect")
 
 
 def level_effects(hdmr: Any, X: Any) -> Any:
-    """Return the levels of all categorical variables that have a component of their own.
+    """Return the levels of all categorical variables that have a component of their own; groups are left out.
 
     Parameters
     ----------
@@ -44,16 +45,18 @@ def level_effects(hdmr: Any, X: Any) -> Any:
     decomposition = hdmr.decomposition_
     names, outputs = distinct(decomposition.feature_names), decomposition.output_names
     rows = []
-    for j, levels in decomposition.levels.items():
-        if (j,) not in decomposition.subspaces:
+    for i, name in enumerate(names):
+        j, *others = columns_of(decomposition.groups, (i,))
+        if others or j not in decomposition.levels or (i,) not in decomposition.subspaces:
             continue
+        levels = decomposition.levels[j]
         count = len(levels)
         codes = codes_of(column_of(X, j), levels).astype(np.int64)
         shares = (np.bincount(codes, minlength=count) / len(codes)).tolist()
-        effects = decomposition.component_at((j,), np.arange(float(count))[:, None]).reshape(count, -1)
+        effects = decomposition.component_at((i,), np.arange(float(count))[:, None]).reshape(count, -1)
         for k, effect in enumerate(effects.T):
             order = np.argsort(-effect, kind="stable")
-            rows += [(k, names[j], levels[c], shares[c], float(effect[c])) for c in order]
+            rows += [(k, name, levels[c], shares[c], float(effect[c])) for c in order]
     rows.sort(key=lambda row: row[0])  # outputs are stacked as in the table of indices
     frame = pandas.DataFrame(rows, columns=["output", *COLUMNS], dtype=object)
     frame = frame.astype({"share": float, "effect": float})
