@@ -289,7 +289,19 @@ class Decomposition:
         return self.dictionary.columns_of(self.embed(variable, values[:, None]), components)
 
     def embed(self, variable: int, values: Floats) -> Floats:
-        """Return rows with the given values of one variable, (N, 1)."""
+        """Return rows with given values of one variable.
+
+        Parameters
+        ----------
+        variable : int
+            Index of the variable.
+        values : ndarray of shape (N, 1)
+            Its values; (N, m) for a group of m columns.
+
+        Returns
+        -------
+        ndarray of shape (N, n)
+        """
         return self.dictionary.embed(columns_of(self.groups, (variable,)), values)
 
     def marginal(self, variable: int) -> tuple[Floats, Floats] | None:
