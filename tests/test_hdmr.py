@@ -183,7 +183,7 @@ def test_all_pairs_are_in_where_rows_are_few():
 def test_spans_beyond_memory_are_refused_with_the_estimate():
     wide = np.random.default_rng(0).normal(size=(3100, 300))
     pairs = list(combinations(range(60), 2))
-    with pytest.raises(ValueError, match=r"need about .* GB.*lower `n_splines` or choose fewer subspaces"):
+    with pytest.raises(ValueError, match=r"need about .* GB.*choose fewer subspaces with `interactions` or lower"):
         HDMR(n_splines=6, interactions=pairs).fit(wide[:, :60], wide[:, 0])
     assert len(HDMR(n_splines=6, interactions=pairs[:40]).fit(wide[:, :60], wide[:, 0]).subspaces_) == 100
 

@@ -4,9 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestRegressor
 
 import fasthdmr
-from fasthdmr import HDMR
+from fasthdmr import HDMR, TreeHDMR
 from fasthdmr._spans import planning, screening
 
 N = 1200
@@ -82,3 +83,23 @@ def test_variables_without_effect_rarely_pass():
         for y in rng.normal(size=(20, 500))
     ]
     assert np.mean(passing) < 1.5  # a tenth is expected by chance, and at least one is always kept
+
+
+@pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")
+def test_forest_of_all_variables_names_ways_that_work(monkeypatch):
+    """The spans of its pairs do not fit, but those of single variables do, and the product measure has none."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 120))
+    model = RandomForestRegressor(20, max_depth=6, max_features=5, random_state=0).fit(X, X.sum(axis=1))
+    monkeypatch.setattr(planning, "MAX_BYTES", 1e6)
+    way = r"choose fewer subspaces with `interactions` or lower `order` or lower `n_splines` or pass measure='product'"
+    with pytest.raises(ValueError, match=way):
+        TreeHDMR(model).fit(X)
+    for parameters in ({"order": 1}, {"interactions": []}):
+        assert TreeHDMR(model, **parameters).fit(X).subspaces_ == [(j,) for j in range(120)]
+    exact = TreeHDMR(model, measure="product", order=None).fit(X)
+    assert len(exact.subspaces_) > 1000
+    assert np.abs(exact.residual(X)).max() < 1e-9
+    monkeypatch.setattr(planning, "MAX_BYTES", 1e4)
+    with pytest.raises(ValueError, match="To reduce them, lower `n_splines` or pass measure='product'"):
+        TreeHDMR(model, order=1).fit(X)

@@ -122,9 +122,11 @@ def _solution(
     """Return the solution over component columns. Components are orthogonal, so Cov(f_u, f) = Var(f_u)."""
     n_components, n_given = len(subspaces), 1 + len(output.coef)
     black_box = np.concatenate([[output.constant], output.coef, np.zeros(n_components)])
+    # One entry a column, without a dense matrix: there may be a hundred thousand components.
+    own = np.full(n_components, output.scale), n_given + np.arange(n_components), np.arange(n_components + 1)
     return Solution(
         subspaces=subspaces,
-        weights=csc_array(output.scale * np.eye(n_given + n_components, n_components, -n_given)),
+        weights=csc_array(own, shape=(n_given + n_components, n_components)),
         constant=constant,
         variance=variance,
         covariance=variance,

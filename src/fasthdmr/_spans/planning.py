@@ -241,7 +241,7 @@ def plan_spans(
     if screens and strength is not None:
         single, pairs = ([u for u in subspaces if len(u) == t] for t in (1, 2))
         subspaces = [*single, *_strongest(pairs, room, strength)]
-    _check_memory(subspaces, sizes, width, joint=primal, order=order)
+    _check_memory(subspaces, sizes, width, joint=primal, order=order, is_of_trees=not joint)
     return SpanPlan(subspaces, tuple(sizes))
 
 
@@ -360,13 +360,17 @@ def _check_memory(
     *,
     joint: bool,
     order: int,
+    is_of_trees: bool,
 ) -> None:
     needed = _needed_bytes(subspaces, sizes, width, joint=joint)
     if needed > MAX_BYTES:
-        remedies = ["lower `order`"] if order > 1 else []
-        remedies += ["lower `n_splines`", "choose fewer subspaces with `interactions`"]
-        if max(map(width, subspaces)) > order:
+        has_groups = max(map(width, subspaces)) > order
+        remedies = ["choose fewer subspaces with `interactions`", "lower `order`"] if order > 1 else []
+        remedies.append("lower `n_splines`")
+        if has_groups:
             remedies.append("put fewer columns into `feature_groups`")
+        elif is_of_trees:
+            remedies.append("pass measure='product', which needs no spans")
         raise ValueError(
             f"order={order} makes {len(subspaces):,} spans of {_columns(subspaces, sizes, width):,} columns, whose "
             f"Gram matrices need about {needed / 1e9:.1f} GB; at most {MAX_BYTES / 1e9:.1f} GB are allowed. To reduce "
