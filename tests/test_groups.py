@@ -128,6 +128,19 @@ def test_pairs_of_groups_are_screened(monkeypatch):
     assert {(0, 3), (1, 2), (2, 4)} >= {u for u in hdmr.subspaces_ if len(u) == 2}
 
 
+def test_groups_of_a_dictionary_of_columns():
+    x = RNG.normal(size=(500, 3))
+    columns = np.column_stack([x, x[:, 0] * x[:, 2], x[:, 0] * x[:, 1]])
+    subspaces, beta = [0, 1, 2, (0, 2), (0, 1)], [1.0, 2.0, 3.0, 4.0, 5.0]
+    grouped = fasthdmr.decompose(columns, subspaces, coef=beta, feature_groups=GROUPS)
+    expected = fasthdmr.decompose(columns, [0, 1, 0, 0, (0, 1)], coef=beta)
+    assert grouped.subspaces == [(0,), (1,), (0, 1)]
+    assert grouped.feature_names == ("both", "x1")
+    assert np.array_equal(grouped.evaluate(columns), expected.evaluate(columns))
+    with pytest.raises(ValueError, match="in two groups"):
+        fasthdmr.decompose(columns, subspaces, coef=beta, feature_groups={"g": [0, 1], "h": [1]})
+
+
 def test_ridge_bootstrap_interactions_and_few_rows():
     hdmr = TreeHDMR(feature_groups=GROUPS, interactions=[], ci="bootstrap", random_state=0).fit(X[:300], Y[:300])
     assert hdmr.subspaces_ == [(0,), (1,)]

@@ -14,6 +14,7 @@ from fasthdmr._dictionaries.array_columns import ArrayDictionary
 from fasthdmr._results.decomposition import Decomposition, assemble
 from fasthdmr._solve.array_columns import FunctionsOfColumns
 from fasthdmr._solve.problem import Kept, Problem
+from fasthdmr._support.groups import Groups
 from fasthdmr._support.numbers import check_numbers
 from fasthdmr._support.scale import check_size
 from fasthdmr._support.subspaces import as_subspace
@@ -58,6 +59,7 @@ def decompose(
     *,
     order: int | None = None,
     feature_names: Sequence[str] | None = None,
+    feature_groups: Any = None,
     n_jobs: int | None = None,
 ) -> ColumnDecomposition:
     """Decompose a function given as a linear combination of feature columns.
@@ -79,6 +81,9 @@ def decompose(
         The largest order of a component that is kept. Components of higher order are the residual. None: all.
     feature_names : sequence of str, optional
         Names of the variables. None: x0, x1 and so on.
+    feature_groups : dict of str to list of int or str, optional
+        Variables that are treated as one, such as ``{"place": ["Latitude", "Longitude"]}``. Variables are numbered in
+        the order of their first members.
     n_jobs : int, optional
         Number of threads; None means 1. Results do not depend on it.
 
@@ -117,6 +122,9 @@ def decompose(
     check_numbers(columns, "columns", remedy=_LABELS)
     matrix = check_array(columns, dtype=[np.float64, np.float32], input_name="columns")
     names, labels = _subspaces(subspaces, matrix.shape[1], feature_names)
+    if (groups := Groups.of(feature_groups, names)) is not None:
+        variable = groups.of_columns()
+        names, labels = groups.names, [tuple(sorted({variable[j] for j in u})) for u in labels]
     weights = check_weights(sample_weight, matrix)
     if (coef is None) == (y is None):
         raise ValueError("Pass exactly one of coef (the coefficients of the columns) and y (values to fit them to).")
