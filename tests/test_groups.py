@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import GradientBoostingRegressor
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.svm import SVR
 from tolerance import assert_close
 
 import fasthdmr
-from fasthdmr import HDMR, TreeHDMR
+from fasthdmr import HDMR, KernelHDMR, TreeHDMR
 from fasthdmr._spans import planning
 
 RNG = np.random.default_rng(0)
@@ -174,3 +176,30 @@ def test_groups_that_are_too_large_and_the_product_measure_are_refused():
         HDMR(feature_groups={"g": list(range(13))}).fit(wide, wide[:, 0])
     with pytest.raises(ValueError, match="the index of a group is the sum of S"):
         TreeHDMR(MODEL, measure="product", feature_groups=GROUPS).fit(X)
+
+
+KERNELS = {
+    "polynomial": {"kernel": "poly", "degree": 3, "coef0": 1.0},
+    "Fourier": {"kernel": fasthdmr.kernels.FourierKernel(degree=2, gamma=0.3)},
+    "ANOVA": {"kernel": fasthdmr.kernels.AnovaKernel(degree=2).fit(X)},
+}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_groups_of_kernel_machines(kernel):
+    machine = KernelRidge(alpha=0.1, **KERNELS[kernel]).fit(X[:200], Y[:200])
+    hdmr = KernelHDMR(machine, feature_groups=GROUPS).fit(X[:500])
+    assert hdmr.subspaces_ == [(0,), (1,), (0, 1)]
+    assert_close(hdmr.predict(X[:50]), machine.predict(X[:50]), 1e-9)
+    own = hdmr.evaluate(X[:50])[:, 0]
+    assert_close(hdmr.component("both")(X[:50][:, [0, 2]]), own, 1e-9)
+    pieces = [hdmr.kernel_component(u)(X[:20], X[:9]) for u in [(), *hdmr.subspaces_]]
+    assert_close(sum(pieces), machine._get_kernel(X[:20], X[:9]), 1e-9)
+
+
+def test_group_of_a_kernel_machine_sums_what_is_inside_if_variables_are_independent():
+    machine = SVR(kernel="poly", degree=3, coef0=1.0).fit(X[:200], Y[:200])
+    measure = [0.5, -1.0, 0.0], np.diag([1.0, 2.0, 0.5])
+    hdmr, plain = (KernelHDMR(machine, measure=measure, feature_groups=g).fit(X) for g in (GROUPS, None))
+    inside = sum(index_of(plain, u) for u in [(0,), (2,), (0, 2)])
+    assert_close(index_of(hdmr, (0,)), inside, 1e-9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 from numpy.typing import ArrayLike, NDArray
@@ -45,6 +46,9 @@ class KernelHDMR(BaseHDMR):
     measure : "empirical" or tuple (mean, cov)
         The empirical distribution of the rows, or the Gaussian distribution with these moments (polynomial kernels
         only).
+    feature_groups : dict of str to list of int or str, or None
+        Columns that are one variable, such as ``{"place": ["Latitude", "Longitude"]}``. Variables are numbered in the
+        order of their first columns. A component takes the columns of a group in the order of the list.
     normalise : "output" or "data"
         Whether indices are divided by the variance of the machine's output or of y.
     ci : "jackknife" or "bootstrap"
@@ -96,12 +100,14 @@ class KernelHDMR(BaseHDMR):
         *,
         order: int | None = None,
         measure: Any = "empirical",
+        feature_groups: Any = None,
         normalise: str = "output",
         ci: str = "jackknife",
     ) -> None:
         self.estimator = estimator
         self.order = order
         self.measure = measure
+        self.feature_groups = feature_groups
         self.normalise = normalise
         self.ci = ci
 
@@ -163,8 +169,8 @@ class KernelHDMR(BaseHDMR):
         self.estimator_ = self.estimator if fitted else fit_member(self.estimator, X, y, weights)
         machine = read_machine(self.estimator_)
         check_count(machine)
-        self.feature_names_ = self._names(machine, X)
-        return machine
+        self._set_names(self._names(machine, X))
+        return replace(machine, groups=self._groups)
 
     def _problem(self, machine: Machine, X: NDArray[Any], y: Any, weights: Floats | None) -> Problem:
         targets, n_outputs = None, machine.coef.shape[1]
@@ -174,7 +180,7 @@ class KernelHDMR(BaseHDMR):
                 raise ValueError(
                     f"y must have one column for each of the machine's {n_outputs} outputs, got {targets.shape[1]}."
                 )
-        return Problem(X, weights, self._kept(), targets, n_threads(self.n_jobs))
+        return Problem(X, weights, self._kept(), targets, n_threads(self.n_jobs), groups=self._groups)
 
     def kernel_component(self, variables: Any) -> KernelComponent:
         """Return the component K_u of the kernel itself, as a function of (X, X2).

@@ -222,7 +222,7 @@ class Monomials(KernelDictionary):
         degree = max(1, len(self.powers) - 1)
         n = len(self.used)
         words = (word for k in range(1, degree + 1) for word in combinations_with_replacement(range(n), k))
-        super().__init__(Products.of(words, self.used.tolist()), machine.n_features)
+        super().__init__(Products.of(words, machine.variables(self.used)), machine.n_features)
 
     def columns(self, rows: NDArray[Any], wanted: Integers | None = None) -> Floats:
         """Return the constant and the monomials at rows, (N, 1 + b)."""
@@ -258,7 +258,7 @@ class Waves(KernelDictionary):
         self.affine = machine.affine
         m = len(machine.affine.columns)
         words = (word for k in range(1, kernel.degree + 1) for word in combinations_with_replacement(range(m), k))
-        super().__init__(Products.of(words, machine.affine.columns.tolist()), machine.n_features)
+        super().__init__(Products.of(words, machine.variables(machine.affine.columns)), machine.n_features)
         d = kernel.degree
         self.weights = np.array(
             [
@@ -313,7 +313,9 @@ class CentredPowers(KernelDictionary):
             for variables in combinations(range(m), k)
             for powers in product(range(d), repeat=k)
         )
-        super().__init__(Products.of(words, np.repeat(machine.affine.columns, d).tolist()), machine.n_features)
+        super().__init__(
+            Products.of(words, machine.variables(np.repeat(machine.affine.columns, d))), machine.n_features
+        )
         self.weights = machine.kernel.factor * self.products(np.tile(self.anova.weights, m)[None])
         self.weights[:, 0] += machine.kernel.constant
 

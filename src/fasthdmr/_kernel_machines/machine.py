@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from operator import index
 from typing import Any
@@ -17,6 +18,7 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from sklearn.utils.validation import check_is_fitted
 
 from fasthdmr._kernel_machines.affine_steps import Affine, read_steps
+from fasthdmr._support.groups import Groups
 from fasthdmr._support.typing import Floats
 from fasthdmr.kernels import AnovaKernel, FourierKernel, PolynomialKernel
 
@@ -61,6 +63,8 @@ class Machine:
     feature_names : tuple of str or None
     several : bool
         Whether the outputs of the machine are two-dimensional.
+    groups : Groups or None
+        The columns of x that each variable of the decomposition consists of. None: each column is one.
     """
 
     kernel: KernelForm
@@ -71,6 +75,12 @@ class Machine:
     n_features: int
     feature_names: tuple[str, ...] | None = None
     several: bool = False
+    groups: Groups | None = None
+
+    def variables(self, columns: Iterable[int]) -> list[int]:
+        """Return the variables that columns of x belong to."""
+        variable = range(self.n_features) if self.groups is None else self.groups.of_columns()
+        return [variable[j] for j in columns]
 
 
 def read_machine(model: Any) -> Machine:
