@@ -170,12 +170,32 @@ def test_wrong_groups_are_refused(groups, error, message):
             hdmr.fit(X)
 
 
-def test_groups_that_are_too_large_and_the_product_measure_are_refused():
+def test_groups_that_are_too_large_are_refused():
     wide = RNG.normal(size=(300, 14))
     with pytest.raises(ValueError, match="put fewer columns into `feature_groups`"):
         HDMR(feature_groups={"g": list(range(13))}).fit(wide, wide[:, 0])
-    with pytest.raises(ValueError, match="the index of a group is the sum of S"):
-        TreeHDMR(MODEL, measure="product", feature_groups=GROUPS).fit(X)
+
+
+@pytest.mark.parametrize("order", [1, 2, None])
+def test_components_of_groups_under_the_product_measure_are_sums_of_those_inside(order):
+    plain = TreeHDMR(MODEL, measure="product", order=None).fit(X)
+    hdmr = TreeHDMR(MODEL, measure="product", order=order, feature_groups=GROUPS).fit(X)
+    assert hdmr.subspaces_ == [(0,), (1,), (0, 1)][: 2 if order == 1 else 3]
+    inside = {(0,): [(0,), (2,), (0, 2)], (1,): [(1,)], (0, 1): [(0, 1), (1, 2), (0, 1, 2)]}
+    values = dict(zip(plain.subspaces_, plain.evaluate(X[:50]).T, strict=True))
+    for u, f in zip(hdmr.subspaces_, hdmr.evaluate(X[:50]).T, strict=True):
+        assert_close(f, sum(values[v] for v in inside[u]), 1e-12)
+        assert_close(index_of(hdmr, u), sum(index_of(plain, v) for v in inside[u]), 1e-12)
+    assert_close(hdmr.sensitivity_.S.sum() + hdmr.residual_, 1.0, 1e-12)
+    assert_close(hdmr.component("both")(X[:50][:, [0, 2]]), hdmr.evaluate(X[:50])[:, 0], 1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning")  # most interactions are left out
+def test_interactions_of_groups_under_the_product_measure():
+    model = GradientBoostingRegressor(n_estimators=20, max_depth=3, random_state=0).fit(np.c_[X, X[:, ::-1] ** 2], Y)
+    rows = np.c_[X, X[:, ::-1] ** 2]
+    hdmr = TreeHDMR(model, measure="product", feature_groups={"g": [0, 5]}, interactions=[("g", 2)]).fit(rows)
+    assert [u for u in hdmr.subspaces_ if len(u) > 1] == [(0, 2)]
 
 
 KERNELS = {

@@ -14,7 +14,7 @@ from fasthdmr._dictionaries.array_columns import ArrayDictionary
 from fasthdmr._results.decomposition import Decomposition, assemble
 from fasthdmr._solve.array_columns import FunctionsOfColumns
 from fasthdmr._solve.problem import Kept, Problem
-from fasthdmr._support.groups import Groups
+from fasthdmr._support.groups import Groups, in_variables
 from fasthdmr._support.numbers import check_numbers
 from fasthdmr._support.scale import check_size
 from fasthdmr._support.subspaces import as_subspace
@@ -123,8 +123,7 @@ def decompose(
     matrix = check_array(columns, dtype=[np.float64, np.float32], input_name="columns")
     names, labels = _subspaces(subspaces, matrix.shape[1], feature_names)
     if (groups := Groups.of(feature_groups, names)) is not None:
-        variable = groups.of_columns()
-        names, labels = groups.names, [tuple(sorted({variable[j] for j in u})) for u in labels]
+        names, labels = groups.names, in_variables(groups, labels)
     weights = check_weights(sample_weight, matrix)
     if (coef is None) == (y is None):
         raise ValueError("Pass exactly one of coef (the coefficients of the columns) and y (values to fit them to).")

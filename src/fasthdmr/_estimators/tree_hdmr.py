@@ -285,7 +285,7 @@ class TreeHDMR(BaseHDMR):
 
     @property
     def _tree_rows(self) -> TreeRows:
-        return TreeRows(self.forests_, self._encoding, self._groups, self._is_product)
+        return TreeRows(self.forests_, self._encoding, None if self._is_product else self._groups, self._is_product)
 
     def _in_numbers(self, X: Any) -> Any:
         return self._tree_rows.variables(X)
@@ -300,11 +300,6 @@ class TreeHDMR(BaseHDMR):
         self._check_basis(BASES)
         if self.measure not in ("empirical", "product"):
             raise ValueError(f"measure must be 'empirical' or 'product', got {self.measure!r}.")
-        if self.measure == "product" and self.feature_groups is not None:
-            raise ValueError(
-                "feature_groups is for measure='empirical'. Components under measure='product' are orthogonal, so fit "
-                "without groups: the index of a group is the sum of S over the subspaces of its columns."
-            )
         if self.combine not in ("auto", "sum", "ridge"):
             raise ValueError(f"combine must be 'auto', 'sum' or 'ridge', got {self.combine!r}.")
         if self.alphas is not None:

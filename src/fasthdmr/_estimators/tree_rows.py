@@ -37,6 +37,7 @@ class TreeRows:
         With a common front, or none.
     encoding : Encoding
     groups : Groups or None
+        None under the product measure, where components of groups are sums of those of columns.
     is_product : bool
     """
 

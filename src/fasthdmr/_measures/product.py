@@ -17,6 +17,7 @@ from fasthdmr._solve.combination import Combination
 from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._solve.problem import Kept, Problem
 from fasthdmr._support.cached import cached_property
+from fasthdmr._support.groups import Groups, in_variables
 from fasthdmr._support.scale import is_constant
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
@@ -33,14 +34,24 @@ class ProductDictionary(ExtendedDictionary):
         are divided by the same scale.
     marginals : _core.Marginals
     kept : Kept
+    groups : Groups or None
+        Column functions are those of single columns of X. Functions of a group are sums of them.
     """
 
-    def __init__(self, trees: TreeDictionary, coefs: Sequence[Floats], marginals: _core.Marginals, kept: Kept) -> None:
+    def __init__(
+        self,
+        trees: TreeDictionary,
+        coefs: Sequence[Floats],
+        marginals: _core.Marginals,
+        kept: Kept,
+        groups: Groups | None = None,
+    ) -> None:
         super().__init__(trees, [len(coef) for coef in coefs])
         self.trees = trees
         self.coefs = list(coefs)
         self.marginals = marginals
         self.kept = kept
+        self.groups = groups
 
     def product_trees(self, output: int) -> _core.ProductTrees:
         """Return the trees of one output, each multiplied by the coefficient of its column."""
@@ -60,6 +71,8 @@ class ProductDictionary(ExtendedDictionary):
         """Return the components of one output."""
         order = self.trees.n_features if self.kept.order is None else int(self.kept.order)
         chosen = None if self.kept.interactions is None else sorted(self.kept.interactions)
+        if self.groups is not None:
+            order, chosen = sum(sorted(map(len, self.groups.columns))[-order:]), None
         return _core.ProductComponents(trees, order, chosen, self.trees.n_threads)
 
     @cached_property
@@ -102,7 +115,7 @@ class TreesUnderProductMeasure:
         forests = [forest.core for forest in self.trees.forests]
         marginals = _core.Marginals(forests, problem.X, weight=problem.weights, n_threads=n_threads)
         coefs = [output.coef / output.scale for output in outputs]
-        dictionary = ProductDictionary(self.trees, coefs, marginals, problem.kept)
+        dictionary = ProductDictionary(self.trees, coefs, marginals, problem.kept, problem.groups)
         dictionary.components = []
         solutions = []
         for k, output in enumerate(outputs):
@@ -112,21 +125,29 @@ class TreesUnderProductMeasure:
             variance = components.variances(n_threads)
             total = product.total_variance(components.subspaces, variance, n_threads)
             constant = output.constant + output.scale * product.mean
-            solutions.append(_solution(output, components.subspaces, constant, variance, total))
+            variables = in_variables(problem.groups, components.subspaces)
+            solutions.append(_solution(output, variables, constant, variance, total))
         return dictionary, solutions
 
 
 def _solution(
-    output: TreeOutput, subspaces: list[Subspace], constant: float, variance: Floats, total: float
+    output: TreeOutput, variables: list[Subspace], constant: float, variance: Floats, total: float
 ) -> Solution:
-    """Return the solution over component columns. Components are orthogonal, so Cov(f_u, f) = Var(f_u)."""
-    n_components, n_given = len(subspaces), 1 + len(output.coef)
-    black_box = np.concatenate([[output.constant], output.coef, np.zeros(n_components)])
-    # One entry a column, without a dense matrix: there may be a hundred thousand components.
-    own = np.full(n_components, output.scale), n_given + np.arange(n_components), np.arange(n_components + 1)
+    """Return the solution over component columns, of which those with the same variables are added.
+
+    Components are orthogonal, so their variances add up, and Cov(f_u, f) = Var(f_u).
+    """
+    subspaces = sorted(set(variables), key=lambda u: (len(u), u))
+    number = {u: c for c, u in enumerate(subspaces)}
+    component = np.array([number[u] for u in variables], dtype=np.int64)
+    n_columns, n_given = len(variables), 1 + len(output.coef)
+    black_box = np.concatenate([[output.constant], output.coef, np.zeros(n_columns)])
+    variance = np.bincount(component, variance, len(subspaces)).astype(np.float64)
+    # One entry for each column, without a dense matrix: there may be a hundred thousand.
+    own = np.full(n_columns, output.scale), (n_given + np.arange(n_columns), component)
     return Solution(
         subspaces=subspaces,
-        weights=csc_array(own, shape=(n_given + n_components, n_components)),
+        weights=csc_array(own, shape=(n_given + n_columns, len(subspaces))),
         constant=constant,
         variance=variance,
         covariance=variance,

@@ -99,3 +99,17 @@ def columns_of(groups: Groups | None, subspace: Sequence[int]) -> Subspace:
     if groups is None:
         return tuple(subspace)
     return tuple(sorted(j for i in subspace for j in groups.columns[i]))
+
+
+def in_variables(groups: Groups | None, subspaces: Sequence[Subspace]) -> list[Subspace]:
+    """Return the variables of each subspace, which is given by its columns.
+
+    Examples
+    --------
+    >>> in_variables(Groups(((0, 2), (1,)), ("a", "b"), ("x", "b", "z")), [(0, 2), (1, 2)])
+    [(0,), (0, 1)]
+    """
+    if groups is None:
+        return list(subspaces)
+    variable = groups.of_columns()
+    return [tuple(sorted({variable[j] for j in u})) for u in subspaces]
