@@ -293,7 +293,8 @@ def test_fewer_rows_than_columns(monkeypatch):
         assert_close(values, components(*other, X)[u], 1e-9)
 
 
-def test_merged_levels_in_a_group_of_columns():
+def test_merged_levels_in_a_group_of_columns(monkeypatch):
+    monkeypatch.setattr(levels, "MAX_COLUMNS", (2000, 1000))
     frame = pd.DataFrame({"x": RNG.normal(size=900), "city": RNG.choice([f"c{k}" for k in range(400)], 900)})
     with pytest.warns(fasthdmr.LevelsWarning, match="levels of city in spans of pairs"):
         hdmr = HDMR(feature_groups={"place": ["city", "x"]}).fit(frame, frame["x"])

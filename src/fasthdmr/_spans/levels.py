@@ -10,11 +10,11 @@ from math import prod
 from fasthdmr._spans.basis import Basis
 from fasthdmr._support.subspaces import Subspace
 
-MAX_COLUMNS = 2000, 1000
-"""The most columns of a span with a categorical variable, for one variable and for several.
+MAX_COLUMNS = 2000, 2500
+"""The most columns of a span with a categorical variable, for one variable and for several."""
 
-A Gram block of 1,000 columns takes 8 MB.
-"""
+MAX_GRAM = 2500**2
+"""The most entries of the Gram matrices of all such spans of one order from 2 on, 50 MB: 4 spans of 1,250 columns."""
 
 
 def plan_levels(
@@ -22,7 +22,7 @@ def plan_levels(
 ) -> list[int]:
     """Return the largest number of indicators of a categorical variable, for spans of each order.
 
-    It is the number of levels, unless a span has more than `MAX_COLUMNS` columns or all spans together do not fit. Then
+    It is the number of levels, unless spans exceed `MAX_COLUMNS` or `MAX_GRAM`, or all spans together do not fit. Then
     it is reduced, for the highest order first, but not below the number of splines of numeric variables.
 
     Parameters
@@ -42,7 +42,7 @@ def plan_levels(
     Examples
     --------
     >>> plan_levels([(0,), (1,), (0, 1)], (12, 8), {0: 3000}, lambda levels: True)
-    [2000, 125]
+    [2000, 312]
     """
     most = max(n_levels.values(), default=0)
     plan = [most] * len(sizes)
@@ -52,7 +52,8 @@ def plan_levels(
 
         def is_small(count: int, t: int = t, same: Sequence[Subspace] = same, limit: int = limit) -> bool:
             plan[t] = count
-            return all(n_columns(u, sizes, n_levels, plan) <= limit for u in same)
+            columns = [n_columns(u, sizes, n_levels, plan) for u in same]
+            return max(columns, default=0) <= limit and (t == 0 or sum(p * p for p in columns) <= MAX_GRAM)
 
         plan[t] = _largest(is_small, min(sizes[t], most), most)
     for t in reversed(range(len(sizes))):
