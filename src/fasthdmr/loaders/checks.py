@@ -48,7 +48,7 @@ def _check_sets(trees: Trees, inner: NDArray[np.bool_]) -> None:
     if offsets[0] != 0 or offsets[-1] != n_intervals or (np.diff(offsets) < 0).any():
         raise ValueError(f"set_offsets must ascend from 0 to the number of intervals, {n_intervals}, got {offsets}.")
     _check("set_intervals", intervals, np.isfinite(intervals), "be finite")
-    _check("set_intervals", intervals, intervals[:, :1] <= intervals[:, 1:], "rise from first to last value")
+    _check("set_intervals", intervals, intervals[:, :1] <= intervals[:, 1:], "ascend from first to last value")
 
 
 def _are_below(numbers: NDArray[np.int64], count: int) -> NDArray[np.bool_]:
