@@ -35,11 +35,11 @@ def level_effects(hdmr: Any, X: Any) -> Any:
     >>> import fasthdmr
     >>> X = pd.DataFrame({"city": ["Oslo", "Oslo", "Bergen", None] * 50})
     >>> hdmr = fasthdmr.HDMR().fit(X, (X["city"] == "Oslo") * 2.0)
-    >>> level_effects(hdmr, X).round(2)
+    >>> level_effects(hdmr, X).round(1)
       variable   level  share  effect
-    0     city    Oslo   0.50    1.00
-    1     city  Bergen   0.25   -1.00
-    2     city    None   0.25   -1.00
+    0     city    Oslo    0.5     1.0
+    1     city  Bergen    0.2    -1.0
+    2     city    None    0.2    -1.0
     """
     pandas = require("pandas", extra="cli")
     decomposition = hdmr.decomposition_

@@ -16,7 +16,7 @@ def as_typed(frame: Any, dtypes: Any) -> Any:
 
     Examples
     --------
-    >>> import pandas
+    >>> import numpy as np, pandas
     >>> category = pandas.CategoricalDtype(["a", "b"])
     >>> frame = pandas.DataFrame([["b", 1.5]], columns=["level", "number"], dtype=object)
     >>> as_typed(frame, pandas.Series({"level": category, "number": np.dtype(float)})).dtypes["level"] == category
