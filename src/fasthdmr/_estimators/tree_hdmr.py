@@ -274,9 +274,7 @@ class TreeHDMR(BaseHDMR):
             X, codes, y, weights = self._check(members, combination, X, y, sample_weight)
             self._load(members, X, codes, y, weights)
             problem = self._problem(combination, self._rows_from(X, codes), y, weights)
-            with self._timed("decomposed"):
-                strategy = self._strategy(self._trees(combination, X, codes, problem.X), combination)
-                self._assemble(problem, combination, codes, *strategy.solve(problem))
+            self._assemble(problem, combination, codes, *self._solve(problem, combination, X, codes))
         return self
 
     @property
@@ -378,6 +376,14 @@ class TreeHDMR(BaseHDMR):
             self._encoding.counts,
             self._groups,
         )
+
+    def _solve(
+        self, problem: Problem, combination: Combination, X: Any, codes: NDArray[Any]
+    ) -> tuple[Dictionary, Sequence[Solution]]:
+        """Return the dictionary of the trees, and the components of every output."""
+        with self._timed("decomposed"):
+            trees = self._trees(combination, X, codes, problem.X)
+            return self._strategy(trees, combination).solve(problem)
 
     def _strategy(self, trees: TreeDictionary, combination: Combination) -> Strategy:
         if self._is_product:
