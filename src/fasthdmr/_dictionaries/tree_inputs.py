@@ -58,15 +58,8 @@ class TreeInputs:
 
     def embed(self, subspace: Subspace, values: Floats) -> Floats:
         """Return rows of the decomposition with the given values of the variables of a subspace, and 0 elsewhere."""
-        return self.rows(embed(subspace, values, self.n_variables))
-
-    def rows(self, codes: Floats) -> Floats:
-        """Return rows of the variables as rows of the decomposition."""
+        codes = embed(subspace, values, self.n_variables)
         inputs = np.array(codes, dtype=np.float64)
         for j, table in self.tables.items():
             inputs[:, j] = table[codes[:, j].astype(np.int64)]
-        return self.joined(codes, inputs)
-
-    def joined(self, codes: Floats, inputs: Floats) -> Floats:
-        """Return the variables and what trees read as rows of the decomposition."""
         return inputs if self.is_alone else np.hstack([codes, inputs])
