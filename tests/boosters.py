@@ -17,6 +17,20 @@ def skip_without_tags(xgboost):
         pytest.skip("the estimators of xgboost before 2.1.4 have no tags")
 
 
+def xgboost_with_levels(**parameters):
+    """A regressor of xgboost on columns of categories, in a version whose files hold the names of levels."""
+    xgboost = library("xgboost")
+    if tuple(map(int, xgboost.__version__.split(".")[:2])) < (3, 1):
+        pytest.skip("xgboost before 3.1 does not write the levels of categories")
+    return xgboost.XGBRegressor(max_depth=3, enable_categorical=True, n_jobs=1, **parameters)
+
+
+def lightgbm_of_small_data(**parameters):
+    """A regressor of LightGBM that splits few rows by categories."""
+    options = {"min_data_per_group": 1, "cat_smooth": 0.1, "min_child_samples": 3, "verbose": -1, "n_jobs": 1}
+    return library("lightgbm").LGBMRegressor(**options, **parameters)
+
+
 def float64_neighbours(values):
     """Every value, and the float64 and float32 ones next to it."""
     values = np.asarray(values, float)

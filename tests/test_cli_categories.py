@@ -7,7 +7,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from boosters import library
+from boosters import library, xgboost_with_levels
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor
 from sklearn.impute import SimpleImputer
@@ -72,10 +72,7 @@ def save_lightgbm(X, y):
 
 
 def save_xgboost(X, y):
-    xgboost = library("xgboost")
-    if tuple(map(int, xgboost.__version__.split(".")[:2])) < (3, 1):
-        pytest.skip("xgboost before 3.1 does not write levels")
-    model = xgboost.XGBRegressor(n_estimators=10, max_depth=3, enable_categorical=True, n_jobs=1)
+    model = xgboost_with_levels(n_estimators=10)
     model.fit(categories(X), y).save_model("model.ubj")
     return "model.ubj", model.predict(categories(X))
 

@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from boosters import library
+from boosters import lightgbm_of_small_data, xgboost_with_levels
 from sklearn.ensemble import VotingRegressor
 from tolerance import assert_close
 
@@ -21,15 +21,11 @@ every_kind = pytest.mark.parametrize("kind", LEVELS)
 
 
 def xgboost_model():
-    xgb = library("xgboost")
-    if tuple(map(int, xgb.__version__.split(".")[:2])) < (3, 1):
-        pytest.skip("xgboost before 3.1 does not write the levels of categories")
-    return xgb.XGBRegressor(n_estimators=5, max_depth=3, enable_categorical=True, n_jobs=1)
+    return xgboost_with_levels(n_estimators=5)
 
 
 def lightgbm_model():
-    options = {"min_data_per_group": 1, "cat_smooth": 0.1, "min_child_samples": 3, "verbose": -1, "n_jobs": 1}
-    return library("lightgbm").LGBMRegressor(n_estimators=5, **options)
+    return lightgbm_of_small_data(n_estimators=5)
 
 
 MODELS = {"xgboost": xgboost_model, "LightGBM": lightgbm_model}
