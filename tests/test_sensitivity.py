@@ -179,7 +179,7 @@ def test_frame_of_a_level_set():
 
 def test_printed_table_has_a_row_for_every_subspace():
     lines = str(one_output()).splitlines()
-    assert lines[0].split() == ["Subspace", "Variables", "Sa", "Sb", "S", "T", "R"]
+    assert lines[0].split() == ["Subspace", "Variables", "Sa", "Sb", "S", "ST", "R"]
     assert lines[2].split() == ["(0,)", "age", "0.5000", "-0.1250", "0.3750", "0.5625", "0.5294"]
     assert lines[4].split() == ["(0,", "1)", "age", "&", "income", "0.1250", "0.1250", "0.2500", "-", "-"]
     assert lines[-2].split() == ["Sum", "1.1875", "-0.3750", "0.8125", "1.0625", "1.0000"]

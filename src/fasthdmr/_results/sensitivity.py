@@ -24,6 +24,7 @@ from fasthdmr._support.warnings import ResidualWarning, warn
 from fasthdmr._uncertainty.uncertainty import Uncertainty
 
 _MAX_PRINTED = 40
+_OF_VARIABLES = {"T": "ST", "R": "R"}  # kinds of level sets, and the index of each
 _ROUNDING = 1e-9  # of sums of indices
 _SUBSPACE_COLUMNS = ("subspace", "names", "order", *(index.name for index in OF_SUBSPACES))
 
@@ -95,7 +96,7 @@ class Sensitivity:
     >>> indices = Sensitivity([(0,), (1,), (0, 1)], Sa=[0.5, 0.3, 0.2], S=[0.6, 0.25, 0.15], residual=0.0,
     ...                       variance=2.0, feature_names=["age", "income"])
     >>> print(indices)
-    Subspace  Variables         Sa       Sb       S       T       R
+    Subspace  Variables         Sa       Sb       S      ST       R
     ---------------------------------------------------------------
     (0,)      age           0.5000   0.1000  0.6000  0.7500  0.6522
     (1,)      income        0.3000  -0.0500  0.2500  0.4000  0.3478
@@ -292,14 +293,13 @@ class Sensitivity:
         -----------------------------------------------------
         (0, 1)    age & income      2  0.2500  0.0000  0.2500
         """
-        by_kind = {index.head: index.name for index in OF_VARIABLES}
-        check_kind(kind, (*by_kind, "I", "X", "P"))
+        check_kind(kind, (*_OF_VARIABLES, "I", "X", "P"))
         if not (is_real(eps) and 0 <= eps < np.inf):
             raise ValueError(f"The 'eps' parameter must be a float in the range [0.0, inf). Got {eps!r} instead.")
         one = self._of_output(output)
-        if kind in by_kind:
+        if kind in _OF_VARIABLES:
             columns: tuple[str, ...] = ("variable", "name", *(index.name for index in OF_VARIABLES))
-            by = by_kind[kind]
+            by = _OF_VARIABLES[kind]
             values = getattr(one, by)
             names = subspace_names([(i,) for i in range(values.size)], one.feature_names)
             listed = [getattr(one, index.name).tolist() for index in OF_VARIABLES]
@@ -387,8 +387,7 @@ class Sensitivity:
             sums.append((float(values.sum()), None) if name in conf else float(values.sum()))
         rows = [row for k, row in enumerate(zip(self.subspaces, self.names, *columns, strict=True)) if k in shown]
         footer = [("", "Sum", *sums), ("", "Residual", *(self.residual if name == "S" else None for name in INDICES))]
-        heads = [index.head for index in INDICES.values()]
-        return format_rows(("Subspace", "Variables", *heads), rows, footer)
+        return format_rows(("Subspace", "Variables", *INDICES), rows, footer)
 
     def _fidelity_line(self, output: int) -> str:
         """Return the last line of the table, "" if the fidelity is not known."""

@@ -21,15 +21,13 @@ class Index:
     Attributes
     ----------
     name : str
-        The attribute of `Sensitivity` and the column of data frames.
+        The attribute of `Sensitivity`, and the column of tables and data frames.
     of : {"subspace", "variable"}
         What has a value each.
     text, symbol : str
         What pictures call it; the symbol is TeX.
-    head : str
-        The column of printed tables. For an index of variables also the kind of its level set.
     html : str
-        The column of reports.
+        The name in HTML.
     formula : callable
         Of a subspace: the index from Sa and S. Of a variable: the index from ST, first axis variables, where ST is the
         sum of S over the subspaces that contain the variable. Arrays may have further axes.
@@ -44,7 +42,6 @@ class Index:
     of: Literal["subspace", "variable"]
     text: str
     symbol: str
-    head: str
     html: str
     formula: Callable[..., Floats]
     derivative: Callable[..., Floats] | None = None
@@ -71,11 +68,11 @@ def _relative_change(ST: Floats, change: Floats) -> Floats:
 
 
 _ALL = (
-    Index("Sa", "subspace", "structural", "$S^a$", "Sa", "S<sup>a</sup>", lambda Sa, S: Sa),
-    Index("Sb", "subspace", "correlative", "$S^b$", "Sb", "S<sup>b</sup>", lambda Sa, S: S - Sa),
-    Index("S", "subspace", "overall", "$S$", "S", "S", lambda Sa, S: S),
-    Index("ST", "variable", "total", "$S_T$", "T", "T", lambda ST: ST),
-    Index("R", "variable", "relative", "$R$", "R", "R", _relative, _relative_change, prints_interval=False),
+    Index("Sa", "subspace", "structural", "$S^a$", "S<sup>a</sup>", lambda Sa, S: Sa),
+    Index("Sb", "subspace", "correlative", "$S^b$", "S<sup>b</sup>", lambda Sa, S: S - Sa),
+    Index("S", "subspace", "overall", "$S$", "S", lambda Sa, S: S),
+    Index("ST", "variable", "total", "$S_T$", "S<sub>T</sub>", lambda ST: ST),
+    Index("R", "variable", "relative", "$R$", "R", _relative, _relative_change, prints_interval=False),
 )
 INDICES = {index.name: index for index in _ALL}
 OF_SUBSPACES = [index for index in _ALL if index.of == "subspace"]

@@ -65,7 +65,7 @@ class GaussianQuadratic(AnalyticModel):
     >>> f.component(0)([0.0, 1.0, 2.0])
     array([-0.4,  1. ,  3.2])
     >>> print(f.sensitivity())
-    Subspace  Variables      Sa      Sb       S       T       R
+    Subspace  Variables      Sa      Sb       S      ST       R
     -----------------------------------------------------------
     (0,)      x0         0.3106  0.1365  0.4471  0.5529  0.5000
     (1,)      x1         0.3106  0.1365  0.4471  0.5529  0.5000

@@ -53,7 +53,7 @@ class Ishigami(AnalyticModel):
     --------
     >>> from fasthdmr.analytic import Ishigami
     >>> print(Ishigami().sensitivity())
-    Subspace  Variables      Sa      Sb       S       T       R
+    Subspace  Variables      Sa      Sb       S      ST       R
     -----------------------------------------------------------
     (0,)      x0         0.3139  0.0000  0.3139  0.5576  0.4483
     (1,)      x1         0.4424  0.0000  0.4424  0.4424  0.3557

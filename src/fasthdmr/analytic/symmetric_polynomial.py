@@ -66,7 +66,7 @@ class SymmetricPolynomial(MultilinearModel):
     array([0.9863, 0.0137])
     >>> f = SymmetricPolynomial(3, 2, mu=0, sigma=1, beta={0: 1, (1, 2): 2})
     >>> print(f.sensitivity())
-    Subspace  Variables      Sa      Sb       S       T       R
+    Subspace  Variables      Sa      Sb       S      ST       R
     -----------------------------------------------------------
     (0,)      x0         0.2000  0.0000  0.2000  0.2000  0.1111
     (1,)      x1         0.0000  0.0000  0.0000  0.8000  0.4444
