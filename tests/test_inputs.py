@@ -39,7 +39,7 @@ ROWS = {
     "HDMR.fit": ("X", 2, lambda bad: HDMR(first, categorical_features=None).fit(bad)),
     "KernelHDMR.fit": ("X", 2, lambda bad: KernelHDMR(RIDGE).fit(bad)),
     "predict": ("X", 2, TREES.predict),
-    "explain": ("x", 2, lambda bad: TREES.explain(bad[-1:])),
+    "explain": ("X", 2, lambda bad: TREES.explain(bad[-1:])),
     "component": ("values", 2, lambda bad: TREES.component((0, 1))(bad)),
     "standard_error": ("values", 1, lambda bad: TREES.component(0).standard_error(bad)),
     "fourier": ("values", 1, lambda bad: TREES.component(0).fourier()(bad)),

@@ -172,9 +172,9 @@ def test_names_given_beside_a_frame_are_in_its_order():
 
 
 def test_invalid_rows_cannot_be_explained():
-    with pytest.raises(ValueError, match=r"Expected one row of the variables.*got float"):
+    with pytest.raises(ValueError, match=r"Expected rows of the variables.*got float"):
         TREES.explain(3.0)
-    with pytest.raises(ValueError, match=r"Expected one row of the variables.*got dict"):
+    with pytest.raises(ValueError, match=r"Expected rows of the variables.*got dict"):
         TREES.explain({"bmi": 30.0})
     with pytest.raises(ValueError, match="same order"):
         TREES.explain(TURNED.iloc[0])

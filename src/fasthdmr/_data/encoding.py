@@ -129,16 +129,16 @@ class Encoding:
         own.warn_of_unknown(values, rows, names)
         return rows
 
-    def values(self, X: Any, row: NDArray[Any]) -> list[Any]:
-        """Return the values of all variables in the only row of X, levels for categorical columns.
+    def columns(self, X: Any, codes: NDArray[Any]) -> list[NDArray[Any]]:
+        """Return copies of all columns of X as arrays: numbers, and objects in categorical columns.
 
         Parameters
         ----------
-        X : array-like or data frame of shape (1, n)
-        row : ndarray of shape (n,)
-            The row with codes in place of levels.
+        X : array-like or data frame of shape (N, n)
+        codes : ndarray of shape (N, n)
+            The rows with codes in place of levels.
         """
-        return [level_of(column_of(X, j)[0]) if j in self.levels else float(x) for j, x in enumerate(row)]
+        return [column_of(X, j).copy() if j in self.levels else codes[:, j].copy() for j in range(codes.shape[1])]
 
     def warn_of_unknown(self, X: Any, codes: NDArray[Any], names: Sequence[str]) -> None:
         """Warn once if rows hold levels that are not known; `codes` are the encoded rows.

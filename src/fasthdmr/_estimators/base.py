@@ -17,7 +17,8 @@ from fasthdmr._estimators.checked import CheckedEstimator
 from fasthdmr._estimators.scores import r_squared
 from fasthdmr._results.component import Component
 from fasthdmr._results.decomposition import Decomposition, assemble
-from fasthdmr._results.explanation import Explanation, as_row, explain
+from fasthdmr._results.explanation import Explanation
+from fasthdmr._results.explanations import Explanations, as_rows, explain, index_of
 from fasthdmr._results.sensitivity import Sensitivity
 from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._solve.problem import Problem
@@ -279,27 +280,31 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
         check_is_fitted(self)
         return self.decomposition_.component(as_variables(variables, self.feature_names_))
 
-    def explain(self, x: Any, *, output: int | str | None = None) -> Explanation:
-        """Explain one output of the black box as a sum of terms, sorted by decreasing magnitude.
+    def explain(self, X: Any, *, output: int | str | None = None) -> Explanation | Explanations:
+        """Explain one output of the black box as a sum of terms, for one row or for many.
 
         Parameters
         ----------
-        x : array-like of shape (n,) or (1, n), one-row data frame, or Series
-            The row.
+        X : array-like or data frame of shape (N, n), or array-like of shape (n,) or Series
+            The rows, or one row.
         output : int or str, optional
             Index or name of the output. Required if there are several outputs.
 
         Returns
         -------
-        Explanation
-            The constant f_0, the components at `x` and the residual. It can be printed or drawn (method ``plot``).
+        Explanation or Explanations
+            The constant f_0, the components and the residual. For one row an `Explanation`, with the largest terms
+            first; for several rows `Explanations`, which are a sequence of them. Both can be printed and drawn
+            (method ``plot``). There is no residual if the estimator decomposes y itself, which is known at the
+            fitted rows only.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If `x` is not a single row of the variables, or the output does not exist.
+            If X has another number of columns or other names, or values that the estimator does not accept, or the
+            output does not exist.
 
         Examples
         --------
@@ -310,13 +315,17 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
         >>> total = explanation.intercept + explanation.contributions.sum() + explanation.residual
         >>> bool(abs(total - explanation.output) < 1e-12)
         True
+        >>> hdmr.explain(X[:3]).contributions.shape
+        (3, 6)
         """
         check_is_fitted(self)
-        given = as_row(x, self._dtypes)
-        codes = self._codes(given, "x")
-        row = self._rows_from(given, codes)
-        values, box = self._encoding.values(given, codes[0]), self._black_box(given, row)
-        return explain(self.decomposition_, row, values, box, output, n_threads(self.n_jobs))
+        given, is_one = as_rows(X, self._dtypes)
+        codes = self._codes(given)
+        rows = self._rows_from(given, codes)
+        columns = self._encoding.columns(given, codes)
+        box = self._black_box(given, rows) if self._has_black_box else None
+        found = explain(self.decomposition_, rows, columns, box, output, n_threads(self.n_jobs), index_of(given))
+        return found[0] if is_one else found
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns of `transform`.
@@ -391,6 +400,11 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
         for splines and bins, whose projections have a ridge, and for the product measure, which needs no projection.
         """
         return self._fitted.rank
+
+    @property
+    def _has_black_box(self) -> bool:
+        """Whether the black box can be evaluated at new rows."""
+        return True
 
     def _black_box(self, X: Any, rows: NDArray[Any]) -> Floats:
         """Return the output of the black box at X; `rows` are its numbers."""

@@ -144,14 +144,14 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
         """Return rows as the decomposition takes them, given X and its numbers, with codes in place of levels."""
         return codes
 
-    def _codes(self, X: Any, what: str = "X") -> NDArray[Any]:
-        """Return rows as numbers, with codes in place of levels; `what` is their name in errors."""
+    def _codes(self, X: Any) -> NDArray[Any]:
+        """Return rows as numbers, with codes in place of levels."""
         check_is_fitted(self)
-        check_rows_are_there(X, what)
+        check_rows_are_there(X, "X")
         # Names are checked before values. scikit-learn does not check names that are taken from the model.
         check_names(X, self._column_names, may_be_unnamed=not hasattr(self, "feature_names_in_"))
         given, X = X, self._in_numbers(X)
-        check_numbers(X, what)
+        check_numbers(X, "X")
         rows = self._validated(X, reset=False)
         self._encoding.warn_of_unknown(given, rows, self._column_names)
         return rows

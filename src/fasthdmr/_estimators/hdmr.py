@@ -211,6 +211,10 @@ class HDMR(BaseHDMR):
             return rows
         return X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
 
+    @property
+    def _has_black_box(self) -> bool:
+        return self._output is not None
+
     def _black_box(self, X: Any, rows: NDArray[Any]) -> Floats:
         if self._output is None:
             return super()._black_box(X, rows)

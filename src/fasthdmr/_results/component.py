@@ -9,7 +9,9 @@ from typing import Any, Protocol
 from numpy.typing import ArrayLike
 
 from fasthdmr._data.encoding import Encoding
+from fasthdmr._results.component_table import values_table
 from fasthdmr._results.fourier import FourierSeries, project
+from fasthdmr._support.shown import Shown, ShownInNotebooks
 from fasthdmr._support.subspaces import Subspace, subspace_names
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import take_columns
@@ -34,7 +36,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Component:
+class Component(ShownInNotebooks):
     """One component function f_u.
 
     Attributes
@@ -220,6 +222,10 @@ class Component:
             else sorted(range(len(self.subspace)), key=self._order.__getitem__)
         )
         return subspace_names([[self.subspace[k] for k in order]], self._source.feature_names)[0]
+
+    def _shown(self) -> list[Shown]:
+        output_names = getattr(self._source, "output_names", None)
+        return [values_table(self._name, self, self.columns, self._order, output_names)]
 
     def __repr__(self) -> str:
         return f"Component({self._name})"

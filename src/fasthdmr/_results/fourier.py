@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fasthdmr._support.numbers import as_floats
+from fasthdmr._support.shown import Shown, ShownInNotebooks
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import take_columns
 
 
-@dataclass(frozen=True, eq=False)
-class FourierSeries:
+@dataclass(frozen=True, eq=False, repr=False)
+class FourierSeries(ShownInNotebooks):
     """A zero-mean Fourier series over the range of a variable (spec 5).
 
     Attributes
@@ -36,6 +37,17 @@ class FourierSeries:
     high: float
     coef: Floats
     name: str = ""
+
+    def _shown(self) -> list[Shown]:
+        outputs = self.coef.reshape(len(self.coef), -1)
+        of = ["" if outputs.shape[1] == 1 else f"[{k}]" for k in range(outputs.shape[1])]
+        rows = [("0", *(cell for c in outputs[0].tolist() for cell in (c, None)))]
+        for t in range(1, self.degree + 1):
+            pairs = outputs[[t, t + self.degree]].T.tolist()
+            rows.append((str(t), *(cell for pair in pairs for cell in pair)))
+        heads = [f"{head}{k}" for k in of for head in ("cosine", "sine")]
+        title = f"Fourier series{f' of {self.name}' if self.name else ''} on [{self.low:.4g}, {self.high:.4g}]"
+        return [Shown(("frequency", *heads), rows, title=title)]
 
     @property
     def degree(self) -> int:

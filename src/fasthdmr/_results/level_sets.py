@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr._support.indices import HalfWidths
-from fasthdmr._support.tables import NARROW, Table, cells, fits, format_rows, plus_minus
+from fasthdmr._support.table import Table
+from fasthdmr._support.tables import NARROW, cells, fits, format_rows, plus_minus
 from fasthdmr._support.typing import Floats
 
 MARK = "?"
@@ -64,20 +65,46 @@ class LevelSet(Table):
     half_widths: Callable[[], HalfWidths | None]
 
     def __str__(self) -> str:
-        conf = self.half_widths()
-        if conf is None or not self.rows:
-            return super().__str__()
-        columns: dict[str, list[Any]] = dict(zip(self.columns, map(list, zip(*self.rows, strict=True)), strict=True))
-        values = {name: np.array(column) for name, column in columns.items() if name in conf}
-        widths = {name: conf[name][self.chosen] for name in values}
-        marked = holds_zero(values[self.by], widths[self.by])
-        marks = {"": [MARK if is_marked else "" for is_marked in marked]} if marked.any() else {}
+        table = self._shown_columns()
+        text, remarks = _text(table), self._remarks()
+        if self._half_widths() and not fits(text):
+            text, remarks = _text(self._shown_columns([self.by])), [f"({NARROW})", *remarks]
+        return "\n".join([text, *remarks])
 
-        def table(intervals: Iterable[str]) -> str:
-            shown = columns | {name: cells(values[name], widths[name]) for name in intervals} | marks
-            return format_rows(tuple(shown), list(zip(*shown.values(), strict=True)))
+    def _shown_columns(self, intervals: Iterable[str] | None = None) -> dict[str, Sequence[Any]]:
+        """Return the cells of each column, with the intervals of some indices; None: of all."""
+        columns, conf = super()._shown_columns(), self._half_widths()
+        names = [name for name in columns if name in conf]
+        for name in names if intervals is None else intervals:
+            columns[name] = cells(self[name], conf[name])
+        return columns | ({"": [MARK if marked else "" for marked in self._marked()]} if self._marked().any() else {})
 
-        text, remarks = table(values), [note(values.get("Sa", values[self.by]), self.by if marks else "")]
-        if not fits(text):
-            text, remarks = table([self.by]), [NARROW, *remarks]
-        return "\n".join([text, *(f"({remark})" for remark in remarks if remark)])
+    def _remarks(self) -> list[str]:
+        if not self._half_widths():
+            return []
+        by = self.by if self._marked().any() else ""
+        remark = note(self["Sa" if "Sa" in self.columns else self.by], by)
+        return [f"({remark})"] if remark else []
+
+    def _half_widths(self) -> HalfWidths:
+        """Return the half-widths of the indices of the rows, by column; none if there are no rows."""
+        conf = self.half_widths() if self.rows else None
+        return {} if conf is None else {name: v[self.chosen] for name, v in conf.items() if name in self.columns}
+
+    def _marked(self) -> NDArray[np.bool_]:
+        """Return, for each row, whether the interval of its index contains 0."""
+        conf = self._half_widths()
+        return np.asarray(holds_zero(self[self.by], conf[self.by])) if conf else np.zeros(len(self), dtype=np.bool_)
+
+    def _taken(self, rows: slice) -> Self:
+        return replace(self, rows=self.rows[rows], chosen=self.chosen[rows])
+
+    def _hidden(self, count: int) -> str:
+        return f"{count} weaker not shown"
+
+    def _bar(self) -> str:
+        return self.by
+
+
+def _text(columns: dict[str, Sequence[Any]]) -> str:
+    return format_rows(tuple(columns), list(zip(*columns.values(), strict=True)))

@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from fasthdmr._results.fidelity import Fidelity
-from fasthdmr._results.level_sets import LevelSet, note
+from fasthdmr._results.index_tables import as_shown, as_text, on_rows
+from fasthdmr._results.level_sets import LevelSet
 from fasthdmr._results.orders import is_real, order_reaching
-from fasthdmr._support.indices import INDICES, OF_SUBSPACES, OF_VARIABLES, HalfWidths, Index
+from fasthdmr._support.indices import INDICES, OF_SUBSPACES, OF_VARIABLES, HalfWidths
 from fasthdmr._support.optional import require
 from fasthdmr._support.outputs import output_index
+from fasthdmr._support.shown import Shown, ShownInNotebooks
 from fasthdmr._support.subspaces import subspace_names
-from fasthdmr._support.tables import NARROW, Table, cells, fits, format_rows
+from fasthdmr._support.table import Table
 from fasthdmr._support.text import escaped
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import check_kind
 from fasthdmr._support.warnings import ResidualWarning, warn
 from fasthdmr._uncertainty.uncertainty import Uncertainty
 
-_MAX_PRINTED = 40
 _OF_VARIABLES = {"T": "ST", "R": "R"}  # kinds of level sets, and the index of each
 _ROUNDING = 1e-9  # of sums of indices
 _SUBSPACE_COLUMNS = ("subspace", "names", "order", *(index.name for index in OF_SUBSPACES))
 
 
-@dataclass(frozen=True, eq=False)
-class Sensitivity:
+@dataclass(frozen=True, eq=False, repr=False)
+class Sensitivity(ShownInNotebooks):
     """Structural and correlative sensitivity indices of the component functions of one decomposition.
 
     With dependent inputs components are correlated: `Sb`, `S`, `ST` and `R` can be negative, and the sum of `Sa` can
@@ -113,8 +114,8 @@ class Sensitivity:
     variance: float | Floats
     feature_names: Sequence[str]
     output_names: Sequence[str] | None = None
-    uncertainty: Uncertainty | None = field(default=None, repr=False)
-    fidelity: Fidelity | None = field(default=None, repr=False)
+    uncertainty: Uncertainty | None = None
+    fidelity: Fidelity | None = None
 
     def __post_init__(self) -> None:
         def keep(name: str, value: object) -> None:
@@ -343,68 +344,49 @@ class Sensitivity:
             one = self._of_output(k)
             frame = pandas.DataFrame(one._index_rows(), columns=list(_SUBSPACE_COLUMNS))
             for index in OF_VARIABLES:
-                frame[index.name] = self._on_rows(index, getattr(one, index.name))
+                frame[index.name] = on_rows(index, getattr(one, index.name), self.subspaces)
             if (conf := self._half_widths(k)) is not None:
                 for name, index in INDICES.items():
-                    frame[f"{name}_conf"] = self._on_rows(index, conf[name])
+                    frame[f"{name}_conf"] = on_rows(index, conf[name], self.subspaces)
             if self.Sa.ndim == 2:
                 frame.insert(0, "output", k if self.output_names is None else self.output_names[k])
             frames.append(frame)
         return pandas.concat(frames, ignore_index=True)
 
+    def __getitem__(self, name: str) -> Any:
+        """Return an index or its half-widths by name, as the attribute: ``sensitivity["S"]`` is ``sensitivity.S``."""
+        names = list(self)
+        if name not in names:
+            raise KeyError(f"There is no index {name!r}. Indices are {names}.")
+        return getattr(self, name)
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names of the indices and of their half-widths."""
+        return iter([*INDICES, *(f"{name}_conf" for name in INDICES)])
+
     def __str__(self) -> str:
+        parts = zip(self._titles(), self._parts(), strict=True)
+        return "\n\n".join((f"{title}\n" if title else "") + as_text(*part) for title, part in parts)
+
+    def _shown(self) -> list[Shown]:
+        return [as_shown(*part, title) for title, part in zip(self._titles(), self._parts(), strict=True)]
+
+    def _titles(self) -> list[str]:
+        """Return the title of the table of each output."""
         if self.Sa.ndim == 1:
-            return self._format(self._half_widths(0)) + self._fidelity_line(0)
-        names = self.output_names or [str(k) for k in range(self.n_outputs)]
-        tables = [
-            self._of_output(k)._format(self._half_widths(k)) + self._fidelity_line(k) for k in range(self.n_outputs)
-        ]
-        return "\n\n".join(f"Output {escaped(name)}\n{table}" for name, table in zip(names, tables, strict=True))
+            return [""]
+        return [f"Output {escaped(name)}" for name in self.output_names or map(str, range(self.n_outputs))]
 
-    def _format(self, conf: HalfWidths | None) -> str:
-        """Return the table of one output as in the paper, with the remarks below it."""
-        shown = set(np.argsort(-np.abs(self.S), kind="stable")[:_MAX_PRINTED].tolist())
-        printed = {name: conf[name] for name, index in INDICES.items() if index.prints_interval} if conf else {}
-        text = self._table(shown, printed)
-        is_narrow = bool(printed) and not fits(text)
-        if is_narrow:
-            text = self._table(shown, {"S": printed["S"]})
-        remarks = [f"{NARROW} to_frame() has them."] if is_narrow else []
-        if hidden := len(self.subspaces) - len(shown):
-            remarks.append(f"{hidden} weaker subspaces not shown, included in the sums")
-        if printed:
-            remarks.append(note(self.Sa))
-        return "\n".join([text, *(f"({remark})" for remark in remarks if remark)])
-
-    def _table(self, shown: set[int], conf: HalfWidths) -> str:
-        """Return the table of some rows, with the intervals of some indices."""
-        columns: list[list[Any]] = []
-        sums: list[Any] = []
-        for name, index in INDICES.items():
-            values = getattr(self, name)
-            width = self._on_rows(index, conf[name]) if name in conf else None
-            columns.append(cells(self._on_rows(index, values), width))
-            sums.append((float(values.sum()), None) if name in conf else float(values.sum()))
-        rows = [row for k, row in enumerate(zip(self.subspaces, self.names, *columns, strict=True)) if k in shown]
-        footer = [("", "Sum", *sums), ("", "Residual", *(self.residual if name == "S" else None for name in INDICES))]
-        return format_rows(("Subspace", "Variables", *INDICES), rows, footer)
-
-    def _fidelity_line(self, output: int) -> str:
-        """Return the last line of the table, "" if the fidelity is not known."""
-        if self.fidelity is None:
-            return ""
-        return f"\n{self.fidelity.line(output)}"
+    def _parts(self) -> Iterator[tuple[Sensitivity, HalfWidths | None, str]]:
+        """Yield indices, half-widths and the line of the fidelity of each output."""
+        for k in range(self.n_outputs):
+            line = "" if self.fidelity is None else self.fidelity.line(k)
+            yield self._of_output(k), self._half_widths(k), line
 
     def _index_rows(self) -> list[tuple[Any, ...]]:
         orders = [len(u) for u in self.subspaces]
         values = [getattr(self, index.name).tolist() for index in OF_SUBSPACES]
         return list(zip(self.subspaces, self.names, orders, *values, strict=True))
-
-    def _on_rows(self, index: Index, values: Floats) -> Floats:
-        """Return the values of an index by subspace, (C,): those of variables at order 1, NaN elsewhere."""
-        if index.of == "subspace":
-            return values
-        return np.array([values[u[0]] if len(u) == 1 else np.nan for u in self.subspaces], dtype=np.float64)
 
     def _half_widths(self, output: int) -> HalfWidths | None:
         """Return the half-widths of one output."""

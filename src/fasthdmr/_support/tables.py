@@ -1,17 +1,16 @@
-"""A small table: columns and rows, printed with aligned numbers, a DataFrame on request."""
+"""Tables as text: numbers and text in aligned columns."""
 
 from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fasthdmr._support.optional import require
 from fasthdmr._support.text import escaped, or_ascii, shorten, width
 
 _LONGEST = 60  # the largest width of a column of text
@@ -35,12 +34,29 @@ def plus_minus() -> str:
 def _cell(value: Any) -> str:
     if value is None:
         return "-"
-    if _is_interval(value):
+    if is_interval(value):
         return _cell(value[0]) + (" " * 8 if value[1] is None else f"{plus_minus():>2}{_cell(value[1])}")
     return four_decimals(value) if isinstance(value, float) else escaped(str(value))
 
 
-def _is_interval(value: Any) -> bool:
+def html_cell(value: Any) -> str:
+    r"""Return a cell as HTML, with the same digits as in print.
+
+    Examples
+    --------
+    >>> html_cell("<b>"), html_cell(-0.25), html_cell((0.5, 0.01)), html_cell(None)
+    ('&lt;b&gt;', '−0.2500', '0.5000 <small>±\xa00.0100</small>', '–')
+    """
+    if value is None:
+        return "–"
+    if is_interval(value):
+        number, half_width = value
+        return html_cell(number) + ("" if half_width is None else f" <small>±\xa0{html_cell(half_width)}</small>")
+    return four_decimals(value).replace("-", "−") if isinstance(value, float) else escape(escaped(str(value)))
+
+
+def is_interval(value: Any) -> bool:
+    """Return whether a cell is a pair of a number and its half-width."""
     return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], float)
 
 
@@ -82,7 +98,7 @@ def format_rows(columns: Sequence[str], rows: Sequence[Sequence[Any]], footer: S
     cells = [[_cell(value) for value in row] for row in [*rows, *footer]]
     widths = [max(map(width, column)) for column in zip(columns, *cells, strict=True)]
     is_text = [
-        any(isinstance(row[k], str | tuple) and not _is_interval(row[k]) for row in [*rows, *footer])
+        any(isinstance(row[k], str | tuple) and not is_interval(row[k]) for row in [*rows, *footer])
         for k in range(len(columns))
     ]
 
@@ -128,50 +144,3 @@ def _fit(widths: list[int], is_text: Sequence[bool]) -> None:
         if widths[widest] <= _SHORTEST:
             return
         widths[widest] -= 1
-
-
-@dataclass(frozen=True)
-class Table:
-    """A few rows under named columns; iterating gives the rows.
-
-    Attributes
-    ----------
-    columns : tuple of str
-    rows : tuple of tuple
-        One entry a column.
-
-    Examples
-    --------
-    >>> table = Table(("name", "S"), (("MedInc", 0.5),))
-    >>> len(table)
-    1
-    >>> [name for name, S in table]
-    ['MedInc']
-    """
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        return iter(self.rows)
-
-    def __str__(self) -> str:
-        return format_rows(self.columns, self.rows)
-
-    def to_frame(self) -> Any:
-        """Return the table as a DataFrame.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed (extra ``frame``).
-        """
-        pandas = require("pandas", extra="frame")
-        return pandas.DataFrame(list(self.rows), columns=list(self.columns))

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from fasthdmr._support.shown import Shown, ShownInNotebooks
 from fasthdmr._support.warnings import FastHDMRWarning, warn
 from fasthdmr.chisquare.binomial import binomial_pvalues
 from fasthdmr.chisquare.exact_moments import Inverse, moments_of
@@ -20,8 +21,8 @@ from fasthdmr.chisquare.simulation import cost_of_run, rounding, simulate
 _MOST_RUNS, _LEAST_RUNS, _DRAWS = 99_999, 999, 2_000_000_000
 
 
-@dataclass(frozen=True)
-class ChiSquareResult:
+@dataclass(frozen=True, repr=False)
+class ChiSquareResult(ShownInNotebooks):
     """The result of `test`.
 
     Attributes
@@ -52,6 +53,16 @@ class ChiSquareResult:
     method_hdmr: str
     standard_error: float | None = None
     standard_error_hdmr: float | None = None
+
+    def _shown(self) -> list[Shown]:
+        rows = []
+        for name, end in (("chi2", ""), ("HDMR", "_hdmr")):
+            pvalue, error = getattr(self, f"pvalue{end}"), getattr(self, f"standard_error{end}")
+            shown = f"{pvalue:.4g}" + ("" if error is None else f" (standard error {error:.2g})")
+            rows.append((name, getattr(self, f"statistic{end}"), shown, getattr(self, f"method{end}")))
+        title = f"Chi-square test of n = {self.n:,} observations in k = {self.k:,} categories"
+        remark = f"(n / sqrt(k) = {self.regime:.4g})"
+        return [Shown(("statistic", "value", "p-value", "law"), rows, title=title, remarks=[remark])]
 
 
 def test(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from fasthdmr._support.progress import progress
+from fasthdmr._support.shown import Shown, ShownInNotebooks
 from fasthdmr._support.threads import n_threads
 from fasthdmr.chisquare.probabilities import MOST_DRAWS, check_positive, check_probabilities, is_uniform
 
@@ -50,8 +51,8 @@ _NEVER = Event()
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Simulation:
+@dataclass(frozen=True, repr=False)
+class Simulation(ShownInNotebooks):
     """Statistics of simulated samples.
 
     Attributes
@@ -62,6 +63,16 @@ class Simulation:
 
     chi2: NDArray[np.float64]
     hdmr: NDArray[np.float64]
+
+    def _shown(self) -> list[Shown]:
+        if not self.chi2.size:
+            return [Shown((), (), title="No simulated samples")]
+        rows = [
+            (name, *map(float, (values.mean(), values.std(), *np.quantile(values, (0.05, 0.5, 0.95)))))
+            for name, values in (("chi2", self.chi2), ("HDMR", self.hdmr))
+        ]
+        heads = ("statistic", "mean", "standard deviation", "5 %", "median", "95 %")
+        return [Shown(heads, rows, title=f"Statistics of {self.chi2.size:,} simulated samples")]
 
 
 def simulate(

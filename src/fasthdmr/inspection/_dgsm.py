@@ -14,8 +14,9 @@ from sklearn.utils import check_array, check_scalar
 from fasthdmr._dictionaries.black_box import OUTPUTS, Output
 from fasthdmr._support.numbers import as_floats, check_numbers
 from fasthdmr._support.scale import Deviations, in_units, power_of_two
+from fasthdmr._support.shown import Shown, ShownInNotebooks
 from fasthdmr._support.subspaces import Subspace, as_subspace, subspace_names
-from fasthdmr._support.tables import Table
+from fasthdmr._support.table import Table
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import check_names
 from fasthdmr._support.weights import check_weights
@@ -24,8 +25,8 @@ from fasthdmr.analytic.base import AnalyticModel
 Derivative = Callable[[Subspace], Floats]
 
 
-@dataclass(frozen=True, eq=False)
-class DGSM:
+@dataclass(frozen=True, eq=False, repr=False)
+class DGSM(ShownInNotebooks):
     """Derivative-based measures, one for each subspace.
 
     Attributes
@@ -56,6 +57,9 @@ class DGSM:
         """
         rows = zip(self.subspaces, self.names, self.values.tolist(), self.S.tolist(), strict=True)
         return Table(("subspace", "names", "value", "S"), tuple(rows))
+
+    def _shown(self) -> list[Shown]:
+        return self.table()._shown()
 
 
 def dgsm(

@@ -36,7 +36,7 @@ class WaterfallDisplay:
     Notes
     -----
     Each bar begins where the one above it ends; those that lower the prediction are hatched. The 12 strongest
-    components have bars of their own, the others one together; the last bar is the residual.
+    components have bars of their own, the others one together; the last bar is the residual, if it is known.
 
     Examples
     --------
@@ -80,7 +80,13 @@ class WaterfallDisplay:
         ValueError
             If `x` is not one row, or `output` none of the outputs.
         """
-        return cls(estimator.explain(x, output=output)).plot(ax=ax)
+        explanation = estimator.explain(x, output=output)
+        if hasattr(explanation, "__len__"):
+            raise ValueError(
+                f"Found array with {len(explanation)} samples while exactly 1 is drawn as a waterfall. Pass one row, "
+                "as in X[:1] or X.iloc[[0]], or draw all rows with explain(X).plot()."
+            )
+        return cls(explanation).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> WaterfallDisplay:
         """Draw the bars.
@@ -99,6 +105,8 @@ class WaterfallDisplay:
         at = np.arange(steps.size)
         f_0, output = self.explanation.intercept, self.explanation.output
         end = f_0 + np.cumsum(steps)
+        if output is None:
+            output = float(end[-1]) if end.size else f_0
         start = end - steps
         falling = steps < 0
         ax.barh(at[~falling], steps[~falling], left=start[~falling], height=0.6, color=shared.DARK)
@@ -143,4 +151,4 @@ class WaterfallDisplay:
             steps = np.append(e.contributions[:_MAX_BARS], e.contributions[_MAX_BARS:].sum())
         else:
             steps = e.contributions
-        return [*labels, "residual"], np.append(steps, e.residual)
+        return (labels, steps) if e.residual is None else ([*labels, "residual"], np.append(steps, e.residual))
