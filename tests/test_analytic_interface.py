@@ -109,8 +109,8 @@ def test_invalid_rows_are_refused(model):
         model(np.zeros((2, model.n_features + 1)))
     with pytest.raises(ValueError, match="contains NaN"):
         model(np.full((2, model.n_features), np.nan))
-    with pytest.raises(ValueError, match=r"takes an array of shape \(N, 1\), got \(2, 2\)"):
-        model.component(0)(np.zeros((2, 2)))
+    with pytest.raises(ValueError, match=r"takes an array of shape \(N, 1\), got \(2, \d+\)"):
+        model.component(0)(np.zeros((2, model.n_features + 1)))
 
 
 @every_model

@@ -86,8 +86,9 @@ def test_components_take_the_columns_of_the_list_or_a_frame():
     assert np.array_equal(component(frame[["a", "b", "c"]]), values[:, 2])
     assert np.array_equal(hdmr.component("g")(frame[["a", "c"]]), values[:, 0])
     assert component.bounds.shape == (3, 2)
+    assert np.array_equal(hdmr.component("g")(X), values[:, 0])
     with pytest.raises(ValueError, match=r"shape \(N, 2\)"):
-        hdmr.component("g")(X)
+        hdmr.component("g")(X[:, :1])
     with pytest.raises(ValueError, match="standard_error is for components of one variable, got g"):
         hdmr.component("g").standard_error(X[:, :2])
     with pytest.raises(ValueError, match="one numeric variable has a Fourier series"):

@@ -271,7 +271,7 @@ def test_components_are_functions_of_their_own_variables():
     assert_close(SUM.component(0)(NEW[:, 0]), values[:, 0])
     assert SUM.component(("x2", "x0")).subspace == (0, 2)
     with pytest.raises(ValueError, match="takes an array of shape"):
-        SUM.component((0, 2))(NEW)
+        SUM.component((0, 2))(np.hstack([NEW, NEW]))
     with pytest.raises(ValueError, match="not one of the variables"):
         SUM.component("x9")
     with pytest.raises(ValueError, match="There is no component"):

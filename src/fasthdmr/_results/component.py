@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from fasthdmr._data.encoding import Encoding
+from fasthdmr._results.arguments import Arguments
 from fasthdmr._results.component_table import values_table
 from fasthdmr._results.fourier import FourierSeries, project
 from fasthdmr._support.shown import Shown, ShownInNotebooks
 from fasthdmr._support.subspaces import Subspace, subspace_names
 from fasthdmr._support.typing import Floats
-from fasthdmr._support.validation import take_columns
 from fasthdmr._uncertainty.uncertainty import Uncertainty
 
 
@@ -63,7 +63,8 @@ class Component(ShownInNotebooks):
     Notes
     -----
     Arrays are matched by position. A data frame, or a Series with a name, must have the names in `arguments`, in any
-    order. If the variables have the default names x0, x1 and so on, frames with other names are matched by position.
+    order; a frame may have other columns. If the variables have the default names x0, x1 and so on, frames with other
+    names are matched by position.
 
     Examples
     --------
@@ -97,14 +98,17 @@ class Component(ShownInNotebooks):
 
         Parameters
         ----------
-        values : array-like or data frame of shape (N, |u|), or (N,) for one variable
-            Values of the variables in the order of `arguments`, levels for categorical ones. The columns of a data
-            frame are matched by name. For `fasthdmr.decompose`: the columns of the dictionary, (N, b).
+        values : array-like, data frame or Series
+            Values of the variables in the order of `arguments`, levels for categorical ones: (N, |u|), or (N,) for one
+            variable. Or rows of all variables, (N, n). An array of |u| columns has the arguments, also if |u| = n.
+            The columns of a data frame are matched by name; it may have further columns. One point is a scalar for one
+            variable, an array (|u|,) or (n,) for several, or a row of a data frame as a Series. For
+            `fasthdmr.decompose`: the columns of the dictionary, (N, b).
 
         Returns
         -------
         ndarray of float64, shape (N,) or (N, K)
-            f_u at the values, in the units of the output.
+            f_u at the values, in the units of the output. For one point: float64, or an array of shape (K,).
 
         Raises
         ------
@@ -119,8 +123,14 @@ class Component(ShownInNotebooks):
         >>> hdmr = HDMR(lambda X: X[:, 0] + 4 * X[:, 0] * X[:, 1]).fit(X)
         >>> np.sign(hdmr.component((0, 1))([[0.5, 0.5], [0.5, -0.5]]))
         array([ 1., -1.])
+        >>> float(np.sign(hdmr.component(0)(0.5)))
+        1.0
+        >>> hdmr.component(0)(X).shape
+        (2000,)
         """
-        return self._source.component_at(self.subspace, self._columns(values))
+        points, is_one = self._columns(values)
+        result = self._source.component_at(self.subspace, points)
+        return result[0] if is_one else result
 
     def standard_error(self, values: ArrayLike) -> Floats:
         """Return the pointwise standard error of f_u, for a component of one variable.
@@ -130,8 +140,8 @@ class Component(ShownInNotebooks):
 
         Parameters
         ----------
-        values : array-like or data frame of shape (N,) or (N, 1)
-            Values of the variable.
+        values : scalar, array-like, data frame or Series
+            Values of the variable, (N,) or (N, 1), or rows of all variables, (N, n), as for a call.
 
         Returns
         -------
@@ -163,7 +173,9 @@ class Component(ShownInNotebooks):
                 f"{self!r} has no standard error: its measure is known exactly, or no sample of rows was kept. Fit "
                 "HDMR, KernelHDMR or TreeHDMR with measure='empirical'."
             )
-        return self._uncertainty.standard_error(self.subspace, self._columns(values))
+        points, is_one = self._columns(values)
+        errors = self._uncertainty.standard_error(self.subspace, points)
+        return errors[0] if is_one else errors
 
     def fourier(self, degree: int = 4) -> FourierSeries:
         """Return a smooth approximation: the projection on zero-mean Fourier series over the variable's range (spec 5).
@@ -201,17 +213,16 @@ class Component(ShownInNotebooks):
             raise ValueError(f"Only a component of one numeric variable has a Fourier series, got {self._name}.")
         return replace(project(self, *marginal, degree), name=self.names[0])
 
-    def _columns(self, values: Any) -> Any:
-        """Return the columns in the order of the subspace. The dictionary raises the error for wrong shapes."""
-        if self._order is None:
-            return values
-        if self.levels:
-            places = {k: self.levels[j] for j, k in zip(self.columns, self._order, strict=True) if j in self.levels}
-            values = Encoding(places).encode_arguments(values, self.arguments)
-        columns = take_columns(values, self.arguments, self)
-        if columns.ndim == 1 and len(self.columns) == 1:
-            return columns[:, None]
-        return columns[:, list(self._order)] if columns.shape[1:] == (len(self.columns),) else columns
+    def _columns(self, values: Any) -> tuple[Any, bool]:
+        """Return the columns in the order of the subspace, and whether a single point was given."""
+        if self._order is None:  # the dictionary raises the error for wrong shapes
+            return values, False
+        groups = getattr(self._source, "groups", None)
+        names = self._source.feature_names if groups is None else groups.column_names
+        levels = {k: self.levels[j] for j, k in zip(self.columns, self._order, strict=True) if j in self.levels}
+        columns = tuple(self.columns[k] for k in np.argsort(self._order))
+        points, is_one = Arguments(self.arguments, columns, names, levels).take(values, repr(self))
+        return points[:, list(self._order)], is_one
 
     @property
     def _name(self) -> str:

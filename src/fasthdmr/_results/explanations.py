@@ -15,7 +15,7 @@ from fasthdmr._data.frames import as_typed
 from fasthdmr._results.decomposition import Decomposition
 from fasthdmr._results.explanation import Explanation
 from fasthdmr._support.groups import Groups
-from fasthdmr._support.numbers import check_rows_are_there
+from fasthdmr._support.numbers import as_array_of, check_rows_are_there
 from fasthdmr._support.optional import require
 from fasthdmr._support.outputs import output_index, with_unit
 from fasthdmr._support.shown import Shown, ShownInNotebooks
@@ -271,9 +271,7 @@ def as_rows(X: Any, dtypes: Any = None) -> tuple[Any, bool]:
         X = X.where(X.notna(), np.nan) if X.dtype.kind == "O" else X
         return as_typed(X.to_frame().T, dtypes), True
     check_rows_are_there(X, "X")
-    if not hasattr(X, "shape"):
-        X = np.asarray(X)
-        X = np.array(given, dtype=object) if X.dtype.kind in "US" else X  # numbers next to text would become text
+    X = as_array_of(X)
     if len(X.shape) == 0:
         raise ValueError(f"Expected rows of the variables, as an array, frame or Series, got {type(given).__name__}.")
     if len(X.shape) == 1:

@@ -85,6 +85,20 @@ def check_rows_are_there(values: Any, what: str) -> None:
         )
 
 
+def as_array_of(values: Any) -> Any:
+    """Return lists and scalars as an array, in which numbers next to text stay numbers; arrays and frames as they are.
+
+    Examples
+    --------
+    >>> as_array_of([["a", 1.0]])
+    array([['a', 1.0]], dtype=object)
+    """
+    if hasattr(values, "shape"):
+        return values
+    array = np.asarray(values)
+    return np.array(values, dtype=object) if array.dtype.kind in "US" else array
+
+
 def as_floats(values: Any, what: str) -> NDArray[np.float64]:
     """Return numbers of any shape as a float64 array; raise an error for anything else.
 

@@ -11,9 +11,9 @@ from typing import Any, ParamSpec
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import assert_all_finite, check_array
+from sklearn.utils import _safe_indexing, assert_all_finite, check_array
 
-from fasthdmr._support.numbers import as_floats, check_numbers
+from fasthdmr._support.numbers import as_floats, check_numbers, check_rows_are_there
 
 P = ParamSpec("P")
 
@@ -185,7 +185,7 @@ def check_names(X: Any, expected: tuple[str, ...] | None, *, during: str = "fit"
     names = column_names(X)
     if expected is None or names is None or names == expected:
         return
-    if may_be_unnamed and _goes_by_position(names, expected):
+    if may_be_unnamed and goes_by_position(names, expected):
         return
     raise ValueError(
         f"The feature names should match those that were passed during {during}.\n"
@@ -211,7 +211,7 @@ def check_model_names(names: Sequence[str] | None, expected: Sequence[str] | Non
         )
 
 
-def _goes_by_position(names: Sequence[str], expected: Sequence[str]) -> bool:
+def goes_by_position(names: Sequence[str], expected: Sequence[str]) -> bool:
     """Return whether all variables have default names, and a frame has none of these."""
     return all(map(_UNNAMED.fullmatch, expected)) and not any(map(_UNNAMED.fullmatch, names))
 
@@ -263,8 +263,8 @@ def category_columns(X: Any) -> list[int]:
     return [j for j, dtype in enumerate(dtypes) if getattr(dtype, "name", None) == "category"]
 
 
-def take_columns(values: Any, names: Sequence[str], owner: object) -> NDArray[np.float64]:
-    """Return values of some variables as float64, the columns of a data frame in the order of their names.
+def take_columns(values: Any, names: Sequence[str], owner: str) -> NDArray[np.float64]:
+    """Return values of some variables as float64, the columns of a data frame by name; it may have further ones.
 
     Parameters
     ----------
@@ -272,29 +272,37 @@ def take_columns(values: Any, names: Sequence[str], owner: object) -> NDArray[np
         Matched by position without column names, and if the variables have the default names x0, x1 and so on.
     names : sequence of str
         Names of the variables; a frame must have these, in any order.
-    owner : object
+    owner : str
         The function, as it is called in the error.
 
     Raises
     ------
     ValueError, TypeError
-        If a frame has other columns, or they do not hold numbers but categories or other things.
+        If a frame lacks one of them, or they do not hold numbers but categories or other things.
     """
+    check_rows_are_there(values, "values")
+    given = column_names(values)
+    if given is not None and given != tuple(names):
+        _check_has(given, names, owner)
+        if not goes_by_position(given, names):
+            values = _safe_indexing(values, [given.index(name) for name in names], axis=1)
     if category_columns(values) or getattr(getattr(values, "dtype", None), "name", None) == "category":
         raise ValueError("Values are of dtype category. Pass the numbers that the model takes: values or codes.")
     columns = as_floats(values, "values")
-    given = column_names(values)
     if columns.ndim == 1 and isinstance(name := getattr(values, "name", None), str) and name:
-        given = (name,)  # a Series
-    if given is None or given == tuple(names) or _goes_by_position(given, names):
-        return columns
-    if sorted(given) != sorted(names) or len(set(names)) < len(names):
-        raise ValueError(
-            f"The feature names should match those of {owner}.\n"
-            + _differing(given, names, f"that {owner} does not have", f"of {owner} that are missing")
-            + f"Pass the columns {list(names)}."
-        )
-    return columns[:, [given.index(name) for name in names]]
+        _check_has((name,), names, owner)  # a Series
+    return columns
+
+
+def _check_has(given: Sequence[str], names: Sequence[str], owner: str) -> None:
+    """Raise an error unless each name is exactly one of those given, or all go by position."""
+    if goes_by_position(given, names) or all(given.count(name) == 1 == list(names).count(name) for name in names):
+        return
+    raise ValueError(
+        f"The feature names should match those of {owner}.\n"
+        + _differing(given, names, f"that {owner} does not have", f"of {owner} that are missing")
+        + f"Pass the columns {list(names)}."
+    )
 
 
 def _differing(names: Sequence[str], expected: Sequence[str], unexpected: str, lacking: str) -> str:
