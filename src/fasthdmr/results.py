@@ -6,6 +6,16 @@ from fasthdmr._results.explanation import Explanation
 from fasthdmr._results.explanations import Explanations
 from fasthdmr._results.fourier import FourierSeries
 from fasthdmr._results.sensitivity import Sensitivity
+from fasthdmr._results.summary import Summary
 from fasthdmr._support.table import Table
 
-__all__ = ["Component", "Decomposition", "Explanation", "Explanations", "FourierSeries", "Sensitivity", "Table"]
+__all__ = [
+    "Component",
+    "Decomposition",
+    "Explanation",
+    "Explanations",
+    "FourierSeries",
+    "Sensitivity",
+    "Summary",
+    "Table",
+]

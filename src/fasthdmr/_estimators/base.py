@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._estimators.checked import CheckedEstimator
+from fasthdmr._estimators.overview import OverviewMixin
 from fasthdmr._estimators.scores import r_squared
 from fasthdmr._results.component import Component
 from fasthdmr._results.decomposition import Decomposition, assemble
@@ -26,9 +28,10 @@ from fasthdmr._support.scale import Deviations
 from fasthdmr._support.subspaces import Subspace, as_variables, names_with_outputs
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
+from fasthdmr._support.warnings import remembered
 
 
-class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ignore[misc]
+class BaseHDMR(OverviewMixin, TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ignore[misc]
     """Base class of the estimators, whose `fit` sets `decomposition_` and `feature_names_`."""
 
     decomposition_: Decomposition
@@ -36,10 +39,15 @@ class BaseHDMR(TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ign
 
     @contextmanager
     def _restored_on_error(self) -> Iterator[None]:
-        """Restore all attributes if `fit` fails: a mixture of two fits would give wrong results."""
+        """Restore all attributes if `fit` fails: a mixture of two fits would give wrong results.
+
+        If it does not fail, the warnings that it gave are kept.
+        """
         before = dict(self.__dict__)
         try:
-            yield
+            with remembered() as messages:
+                yield
+            self.decomposition_ = replace(self.decomposition_, target=self._target, warnings=tuple(messages))
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)

@@ -19,7 +19,7 @@ from fasthdmr._support.numbers import as_floats, check_numbers, check_rows_are_t
 from fasthdmr._support.scale import check_size
 from fasthdmr._support.subspaces import Subspace, as_subspace
 from fasthdmr._support.typing import Floats
-from fasthdmr._support.validation import check_kind, check_names, dtypes_of
+from fasthdmr._support.validation import check_kind, check_names, dtypes_of, target_name
 from fasthdmr._uncertainty.bootstrap import KINDS
 
 MAX_DEGREE = 3
@@ -41,6 +41,7 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
     _groups: Groups | None = None  # the columns of each variable; None: each column is one
     _encoding = Encoding({})  # the levels of categorical variables
     _dtypes: Any = None  # of the columns of the frame of pandas that was fitted
+    _target = ""  # the name of y
     _outputs_scores = False  # whether the black box is a classifier: its output is a score, but y holds labels
 
     def _check_common(self) -> None:
@@ -100,6 +101,7 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. "
                 f"It is needed for {needed_for}."
             )
+        self._target = target_name(y)
         has_list = not isinstance(getattr(self, "categorical_features", FROM_DTYPE), str)
         check_numbers(X, "X", remedy=_TEXT if has_list else "")
         X = self._validated(X, reset=True)

@@ -21,6 +21,7 @@ from fasthdmr._support.subspaces import as_subspace
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import column_names
+from fasthdmr._support.warnings import remembers_warnings
 from fasthdmr._support.weights import check_weights
 
 _LABELS = (
@@ -50,6 +51,7 @@ class ColumnDecomposition(Decomposition):
     column_order: NDArray[np.int64] | None = None
 
 
+@remembers_warnings
 def decompose(
     columns: ArrayLike,
     subspaces: Sequence[Any],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,10 +12,14 @@ from numpy.typing import ArrayLike
 from fasthdmr._results.arguments import Arguments
 from fasthdmr._results.component_table import values_table
 from fasthdmr._results.fourier import FourierSeries, project
+from fasthdmr._support.outputs import output_index
 from fasthdmr._support.shown import Shown, ShownInNotebooks
 from fasthdmr._support.subspaces import Subspace, subspace_names
 from fasthdmr._support.typing import Floats
 from fasthdmr._uncertainty.uncertainty import Uncertainty
+
+if TYPE_CHECKING:
+    from fasthdmr.plotting import ComponentDisplay
 
 
 class Source(Protocol):
@@ -131,6 +135,38 @@ class Component(ShownInNotebooks):
         points, is_one = self._columns(values)
         result = self._source.component_at(self.subspace, points)
         return result[0] if is_one else result
+
+    def plot(
+        self, *, output: int | str | None = None, kind: str = "map", sort: str = "frequency", ax: Any = None
+    ) -> ComponentDisplay:
+        """Draw f_u: a curve or bars for one variable, a map or surface for two.
+
+        Parameters
+        ----------
+        output : int or str, optional
+            Index or name of the output; needed where there are several.
+        kind : {"map", "surface"}, default="map"
+            How a component of two numeric variables is drawn.
+        sort : {"frequency", "effect"}, default="frequency"
+            The order of the levels of a categorical variable.
+        ax : matplotlib Axes, optional
+            By default, the axes of a new figure.
+
+        Returns
+        -------
+        display : fasthdmr.plotting.ComponentDisplay
+
+        Raises
+        ------
+        ValueError
+            If there are three variables or more, or `output`, `kind` or `sort` is none of those allowed.
+        ImportError
+            If matplotlib is not installed (extra ``plot``).
+        """
+        from fasthdmr.plotting import ComponentDisplay
+
+        number = output_index(output, np.size(self.variance), getattr(self._source, "output_names", None))
+        return ComponentDisplay([self], output=number, kind=kind, sort=sort).plot(ax=ax)
 
     def standard_error(self, values: ArrayLike) -> Floats:
         """Return the pointwise standard error of f_u, for a component of one variable.

@@ -14,12 +14,14 @@ from fasthdmr._results.component import Component
 from fasthdmr._results.concurvity import concurvity
 from fasthdmr._results.fidelity import Fidelity
 from fasthdmr._results.sensitivity import Sensitivity
+from fasthdmr._results.summary import Summary, summarise
 from fasthdmr._solve.hierarchy import Solution, indices_of
 from fasthdmr._solve.problem import Kept
 from fasthdmr._spans.levels import merged_levels
 from fasthdmr._support.groups import Groups, columns_of
 from fasthdmr._support.sample import Sample
 from fasthdmr._support.scale import Deviations, in_units
+from fasthdmr._support.shown import Shown, ShownInNotebooks
 from fasthdmr._support.subspaces import Subspace, subspace_names
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.warnings import ConstantWarning, LevelsWarning, ResidualWarning, warn
@@ -30,7 +32,7 @@ _LARGE_RESIDUAL = 0.1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Decomposition:
+class Decomposition(ShownInNotebooks):
     """The HDMR f = f_0 + sum f_u + r of a black box with one or several outputs.
 
     Attributes
@@ -57,6 +59,10 @@ class Decomposition:
         The levels of each categorical column by code; None stands for missing values. Rows hold the codes.
     groups : Groups or None
         The columns of X that each variable consists of. None: each column is one variable.
+    target : str
+        The name of y, such as that of a Series; "" if it is not known.
+    warnings : tuple of str
+        The messages of the warnings that were given.
     """
 
     dictionary: Dictionary
@@ -70,6 +76,8 @@ class Decomposition:
     unit: str = ""
     levels: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
     groups: Groups | None = None
+    target: str = ""
+    warnings: tuple[str, ...] = ()
 
     @property
     def intercept(self) -> float | Floats:
@@ -103,6 +111,25 @@ class Decomposition:
     def components(self) -> list[Component]:
         """The component functions, in the order of `subspaces`."""
         return [self._component(u) for u in self.subspaces]
+
+    def summary(self) -> Summary:
+        """Return what to read first: fidelity, the strongest components, the residual, and warnings.
+
+        Returns
+        -------
+        Summary
+
+        Examples
+        --------
+        >>> import fasthdmr
+        >>> X, y = fasthdmr.datasets.make_ishigami(500, random_state=0)
+        >>> fasthdmr.HDMR().fit(X, y).decomposition_.summary().components[0]["names"].tolist()[:3]
+        ['x1', 'x0', 'x0 & x2']
+        """
+        return summarise(self, "Decomposition")
+
+    def _shown(self) -> list[Shown]:
+        return list(self.summary()._shown())
 
     def component(self, variables: Sequence[int]) -> Component:
         """Return the component function of a subspace. Its arguments have the order of `variables`.

@@ -9,6 +9,7 @@ import numpy as np
 from fasthdmr._solve.decomposed import Decomposed
 from fasthdmr._spans.leave_out import EXACT_ROWS, r_squared
 from fasthdmr._support.cached import cached_property
+from fasthdmr._support.scale import Deviations, in_units
 from fasthdmr._support.tables import four_decimals
 from fasthdmr._support.threads import one_blas_thread
 from fasthdmr._support.typing import Floats
@@ -43,19 +44,48 @@ class Fidelity:
 
     def line(self, output: int) -> str:
         """Return the line of the fidelity in printed tables, for one output."""
-        used, unused = four_decimals(self.used[output]), four_decimals(self.unused[output])
-        return f"Fidelity {used} on rows that were used, {unused} on rows that were not (leave-one-out)"
+        return fidelity_line(float(self.used[output]), float(self.unused[output]))
 
     @cached_property
     def _both(self) -> Floats:
-        decomposition, sample = self.decomposition, self.decomposition.sample
-        assert sample is not None
-        used = np.flatnonzero(sample.weights > 0)
-        terms = max(len(s.coef) for s in decomposition.solutions)
-        used = used[:: -(-len(used) // max(_LEAST_ROWS, min(EXACT_ROWS, int(_MOST_VALUES / max(terms, 1)))))]
-        X, weights = sample.rows[used], sample.weights[used]
-        f = decomposition.black_box(X) if sample.values is None else sample.values[used]
-        f = f.reshape(len(X), -1)
-        left = f - decomposition.predict(X).reshape(len(X), -1)
+        decomposition = self.decomposition
+        X, weights, f, left = _on_rows(decomposition)
         with one_blas_thread():
             return r_squared(decomposition.dictionary, decomposition.solutions, X, weights, f, left)
+
+
+def fidelity_line(used: float, unused: float | None) -> str:
+    """Return the fidelity of one output as a line of text."""
+    line = f"Fidelity {four_decimals(used)} on rows that were used"
+    return line + ("" if unused is None else f", {four_decimals(unused)} on rows that were not (leave-one-out)")
+
+
+def used_fidelity(decomposition: Decomposed) -> Floats | None:
+    """Return R² of f_0 plus the components against the black box at the fitted rows, (K,).
+
+    None if no rows are kept, or if the measure is not their distribution.
+    """
+    sensitivity = decomposition.sensitivity
+    if sensitivity.fidelity is not None:
+        used: Floats = sensitivity.fidelity.used
+        return used
+    if sensitivity.uncertainty is None:
+        return None
+    _, weights, f, left = _on_rows(decomposition)
+    black_box, missed = Deviations.of(f, weights), Deviations.of(left, weights)
+    with np.errstate(all="ignore"):
+        ratio = in_units(missed.variance, missed.scale / black_box.scale) + (missed.mean / black_box.scale) ** 2
+        return np.where(black_box.is_constant, 1.0, 1 - ratio / black_box.variance)
+
+
+def _on_rows(decomposition: Decomposed) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return rows of the sample, (m, n), their weights, the black box and the residual there, (m, K)."""
+    sample = decomposition.sample
+    assert sample is not None
+    used = np.flatnonzero(sample.weights > 0)
+    terms = max(len(s.coef) for s in decomposition.solutions)
+    used = used[:: -(-len(used) // max(_LEAST_ROWS, min(EXACT_ROWS, int(_MOST_VALUES / max(terms, 1)))))]
+    X, weights = sample.rows[used], sample.weights[used]
+    f = decomposition.black_box(X) if sample.values is None else sample.values[used]
+    f = f.reshape(len(X), -1)
+    return X, weights, f, f - decomposition.predict(X).reshape(len(X), -1)

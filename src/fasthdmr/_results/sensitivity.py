@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import check_kind
 from fasthdmr._support.warnings import ResidualWarning, warn
 from fasthdmr._uncertainty.uncertainty import Uncertainty
+
+if TYPE_CHECKING:
+    from fasthdmr.plotting import SensitivityDisplay
 
 _OF_VARIABLES = {"T": "ST", "R": "R"}  # kinds of level sets, and the index of each
 _ROUNDING = 1e-9  # of sums of indices
@@ -314,6 +317,33 @@ class Sensitivity(ShownInNotebooks):
         strongest = chosen[np.argsort(-values[chosen], kind="stable")]
         half_widths = partial(self._half_widths, output_index(output, self.n_outputs, self.output_names))
         return LevelSet(columns, tuple(rows[k] for k in strongest), by, strongest, half_widths)
+
+    def plot(self, kind: str = "bars", *, output: int | str | None = None, ax: Any = None) -> SensitivityDisplay:
+        """Draw the indices as bars, or as a matrix of interactions.
+
+        Parameters
+        ----------
+        kind : {"bars", "matrix"}, default="bars"
+            "bars": the strongest subspaces. "matrix": the strongest variables against each other.
+        output : int or str, optional
+            Index or name of the output; needed where there are several.
+        ax : matplotlib Axes, optional
+            By default, the axes of a new figure.
+
+        Returns
+        -------
+        display : fasthdmr.plotting.SensitivityDisplay
+
+        Raises
+        ------
+        ValueError
+            If `output` is none of the outputs, or `kind` none of those allowed.
+        ImportError
+            If matplotlib is not installed (extra ``plot``).
+        """
+        from fasthdmr.plotting import SensitivityDisplay
+
+        return SensitivityDisplay(self, output=output, kind=kind).plot(ax=ax)
 
     def to_frame(self) -> Any:
         """Return all indices as a DataFrame.

@@ -5,8 +5,20 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
+from functools import wraps
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from scipy.linalg import LinAlgWarning
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+P = ParamSpec("P")
+D = TypeVar("D", bound="DataclassInstance")
 
 _HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep  # of the whole package
 
@@ -55,6 +67,40 @@ class UnknownLevelsWarning(FastHDMRWarning):
     """Rows hold levels of categorical variables that were not seen in fit. Components of spans are 0 there."""
 
 
+_REMEMBERED: ContextVar[list[str] | None] = ContextVar("remembered", default=None)
+
+
+@contextmanager
+def remembered() -> Iterator[list[str]]:
+    """Collect the messages of the package's warnings in a block, whatever filters do with the warnings.
+
+    Examples
+    --------
+    >>> with remembered() as messages, warnings.catch_warnings(action="ignore"):
+    ...     warn("The output is constant.", ConstantWarning)
+    >>> messages
+    ['The output is constant.']
+    """
+    messages: list[str] = []
+    token = _REMEMBERED.set(messages)
+    try:
+        yield messages
+    finally:
+        _REMEMBERED.reset(token)
+
+
+def remembers_warnings(function: Callable[P, D]) -> Callable[P, D]:
+    """Decorate a function that returns a dataclass, whose field `warnings` gets the messages that were given."""
+
+    @wraps(function)
+    def remembering(*args: P.args, **keywords: P.kwargs) -> D:
+        with remembered() as messages:
+            result = function(*args, **keywords)
+        return replace(result, warnings=tuple(messages))
+
+    return remembering
+
+
 def warn(message: str | Warning, category: type[Warning]) -> None:
     """Raise a warning at the first line outside the package: the one that the user can change.
 
@@ -63,6 +109,9 @@ def warn(message: str | Warning, category: type[Warning]) -> None:
     message : str or Warning
     category : type
     """
+    messages = _REMEMBERED.get()
+    if messages is not None and issubclass(category, FastHDMRWarning) and str(message) not in messages:
+        messages.append(str(message))
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_HOME):
         level, frame = level + 1, frame.f_back
