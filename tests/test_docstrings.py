@@ -20,7 +20,7 @@ WITH_EXAMPLES = {
     for name in ("Forest", "HDMR", "KernelHDMR", "Sensitivity", "TreeHDMR")
     for method in (
         *("component", "evaluate", "explain", "explained", "fidelity", "level_set", "order_for", "predict"),
-        *("residual", "score", "to_frame", "transform"),
+        *("residual", "score", "shapley_interactions", "shapley_values", "to_frame", "transform"),
     )
 }
 

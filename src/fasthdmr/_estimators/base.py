@@ -14,9 +14,9 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from fasthdmr._dictionaries.dictionary import Dictionary
-from fasthdmr._estimators.checked import CheckedEstimator
 from fasthdmr._estimators.overview import OverviewMixin
 from fasthdmr._estimators.scores import r_squared
+from fasthdmr._estimators.shapley import ShapleyValues
 from fasthdmr._results.component import Component
 from fasthdmr._results.decomposition import Decomposition, assemble
 from fasthdmr._results.explanation import Explanation
@@ -31,7 +31,7 @@ from fasthdmr._support.typing import Floats
 from fasthdmr._support.warnings import remembered
 
 
-class BaseHDMR(OverviewMixin, TransformerMixin, RegressorMixin, CheckedEstimator):  # type: ignore[misc]
+class BaseHDMR(OverviewMixin, TransformerMixin, RegressorMixin, ShapleyValues):  # type: ignore[misc]
     """Base class of the estimators, whose `fit` sets `decomposition_` and `feature_names_`."""
 
     decomposition_: Decomposition
