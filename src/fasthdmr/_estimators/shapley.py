@@ -147,24 +147,23 @@ class ShapleyValues(CheckedEstimator):
         """Return the Shapley values of rows, their residual, and the values of the variables."""
         codes = self._codes(X)
         rows = self._rows_from(X, codes)
+        data, is_numeric = self._given_values(X, codes)
         black_box = self._black_box(X, rows) if self._has_black_box else None
-        return shapley_table(self.decomposition_, rows, self._given_values(X, codes), black_box, n_threads(self.n_jobs))
+        return shapley_table(self.decomposition_, rows, data, is_numeric, black_box, n_threads(self.n_jobs))
 
-    def _given_values(self, X: Any, codes: NDArray[Any]) -> NDArray[Any]:
-        """Return the values of all variables, (N, n): floats, or objects if there are levels or groups of columns."""
+    def _given_values(self, X: Any, codes: NDArray[Any]) -> tuple[NDArray[Any], list[bool]]:
+        """Return the values of all variables, (N, n), and which variables are numeric.
+
+        Values are objects if there are levels or groups of columns.
+        """
         levels, groups = self._encoding.levels, self._groups
-        if not levels and groups is None:
-            return codes.astype(np.float64)
-        columns = [
-            [level_of(level) for level in column_of(X, j)] if j in levels else column.tolist()
-            for j, column in enumerate(codes.T)
-        ]
-        if groups is not None:
-            columns = [
-                list(zip(*(columns[j] for j in own), strict=True)) if len(own) > 1 else columns[own[0]]
-                for own in groups.columns
-            ]
-        values = np.empty((len(codes), len(columns)), dtype=object)
-        for j, column in enumerate(columns):
-            values[:, j] = np.fromiter(column, dtype=object, count=len(codes))  # tuples stay whole
-        return values
+        variables = [(j,) for j in range(codes.shape[1])] if groups is None else groups.columns
+        is_numeric = [len(own) == 1 and own[0] not in levels for own in variables]
+        if all(is_numeric):
+            return codes.astype(np.float64), is_numeric
+        values = np.empty((len(codes), len(variables)), dtype=object)
+        for i, own in enumerate(variables):
+            columns = [map(level_of, column_of(X, j)) if j in levels else iter(codes[:, j].tolist()) for j in own]
+            column = zip(*columns, strict=True) if len(own) > 1 else columns[0]
+            values[:, i] = np.fromiter(column, dtype=object, count=len(codes))  # tuples stay whole
+        return values, is_numeric

@@ -37,21 +37,31 @@ class ShapleyTable:
         f_0, in all rows.
     data : ndarray of shape (N, m)
         Floats, or objects if there are categorical variables or groups of columns. NaN for the residual.
+    is_numeric : list of bool, length m
+        False for categorical variables, groups of columns and the residual.
     feature_names : list of str, length m
     output_names : list of str, length K, or None
     unit : str
+    has_residual : bool
     """
 
     values: Floats
     base_values: Floats
     data: NDArray[Any]
+    is_numeric: list[bool]
     feature_names: list[str]
     output_names: list[str] | None
     unit: str
+    has_residual: bool
 
 
 def shapley_table(
-    decomposition: Decomposition, rows: NDArray[Any], data: NDArray[Any], black_box: Floats | None, n_threads: int
+    decomposition: Decomposition,
+    rows: NDArray[Any],
+    data: NDArray[Any],
+    is_numeric: Sequence[bool],
+    black_box: Floats | None,
+    n_threads: int,
 ) -> ShapleyTable:
     """Return the Shapley values of rows, and their residual unless it is a rounding error.
 
@@ -62,20 +72,25 @@ def shapley_table(
         Rows of the decomposition.
     data : ndarray of shape (N, n)
         The values of the variables.
+    is_numeric : sequence of bool, length n
     black_box : ndarray of shape (N,) or (N, K), or None
         The output of the black box. None if there is none.
     n_threads : int
     """
     values, names = shapley_values(decomposition, rows, n_threads), list(decomposition.feature_names)
     base = np.tile(decomposition.intercept, (len(rows), *[1] * (values.ndim - 2)))
-    if black_box is not None:
-        residual = black_box - (base + values.sum(axis=1))
-        if np.abs(residual).max() > _ROUNDING * np.abs(black_box).max():
-            values = np.concatenate([values, residual[:, None]], axis=1)
-            data = np.column_stack([data, np.full(len(data), np.nan)])
-            names.append(RESIDUAL)
+    residual = np.zeros(1) if black_box is None else black_box - (base + values.sum(axis=1))
+    has_residual = black_box is not None and np.abs(residual).max() > _ROUNDING * np.abs(black_box).max()
+    if has_residual:
+        values = np.concatenate([values, residual[:, None]], axis=1)
+        data = np.column_stack([data, np.full(len(data), np.nan)])
+        names.append(RESIDUAL)
+        is_numeric = [*is_numeric, False]
     outputs = decomposition.output_names
-    return ShapleyTable(values, base, data, names, None if outputs is None else list(outputs), decomposition.unit)
+    output_names = None if outputs is None else list(outputs)
+    return ShapleyTable(
+        values, base, data, list(is_numeric), names, output_names, decomposition.unit, bool(has_residual)
+    )
 
 
 def shapley_values(decomposition: Decomposition, rows: NDArray[Any], n_threads: int) -> Floats:

@@ -3,5 +3,6 @@
 from fasthdmr.plotting.components import ComponentDisplay
 from fasthdmr.plotting.explanation import WaterfallDisplay
 from fasthdmr.plotting.sensitivity import SensitivityDisplay
+from fasthdmr.plotting.shapley import BeeswarmDisplay
 
-__all__ = ["ComponentDisplay", "SensitivityDisplay", "WaterfallDisplay"]
+__all__ = ["BeeswarmDisplay", "ComponentDisplay", "SensitivityDisplay", "WaterfallDisplay"]

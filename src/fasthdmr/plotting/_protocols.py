@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
 
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
@@ -51,3 +53,22 @@ class Terms(Protocol):
     def output(self) -> float | None: ...
     @property
     def unit(self) -> str: ...
+
+
+class Shares(Protocol):
+    """Shapley values of rows, and the values of the variables, as of a `ShapleyTable`."""
+
+    @property
+    def values(self) -> Floats: ...
+    @property
+    def data(self) -> NDArray[Any]: ...
+    @property
+    def is_numeric(self) -> Sequence[bool]: ...
+    @property
+    def feature_names(self) -> Sequence[str]: ...
+    @property
+    def output_names(self) -> Sequence[str] | None: ...
+    @property
+    def unit(self) -> str: ...
+    @property
+    def has_residual(self) -> bool: ...
