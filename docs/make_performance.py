@@ -14,7 +14,19 @@ from fasthdmr._cli.output_file import write_files
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
-PROBLEMS = ["trees", "spans", "engines", "deep", "loaders", "categories", "accuracy", "pdp", "kernels", "chisquare"]
+PROBLEMS = [
+    "trees",
+    "spans",
+    "engines",
+    "deep",
+    "loaders",
+    "categories",
+    "accuracy",
+    "pdp",
+    "shapley",
+    "kernels",
+    "chisquare",
+]
 TITLES = {
     "trees": "Decomposing in the trees' own columns",
     "spans": "Decomposing in splines",
@@ -23,6 +35,7 @@ TITLES = {
     "loaders": "Models of other libraries",
     "categories": "Categorical variables",
     "pdp": "Partial dependence",
+    "shapley": "Shapley values",
     "kernels": "Kernel machines",
     "chisquare": "Chi-square",
     "accuracy": "Accuracy",
