@@ -40,6 +40,59 @@ Parts parts_of(const Spans& spans, const Components& components, index c) {
     return parts;
 }
 
+// The nonzeros of a span at a block of rows.
+struct Expanded {
+    std::vector<double> values;
+    std::vector<std::int32_t> starts;
+};
+
+void add_expanded(const Span& span, const Expanded& expanded, const std::vector<double>& coefficients, index n,
+                  double* column) {
+    for (index r = 0; r < n; ++r) {
+        double sum = 0.0;
+        const double* value = expanded.values.data() + r * span.values;
+        for (index q = 0; q < span.runs; ++q)
+            for (int j = 0; j < span.run; ++j)
+                sum += value[q * span.run + j] * coefficients[expanded.starts[r * span.runs + q] + j];
+        column[r] += sum;
+    }
+}
+
+// The sum over i and j of head_i c_ij tail_j. It is formed as (sum over i of head_i c_ij) tail_j, so that the products
+// head_i tail_j are not needed, and the inner sums for all j are independent. A span of one axis has the head 1.
+template <int Heads, int Run>
+void add_product(const Spans& spans, const SpanBlock& block, const Span& span, const double* coefficients, index n,
+                 double* column) {
+    const index a = span.axes.front(), b = span.axes.back(), columns = spans.axes()[b].columns();
+    const double *head = block.values(a), *tail = block.values(b);
+    const std::int32_t *rows = block.starts(a), *starts = block.starts(b);
+    for (index r = 0; r < n; ++r, head += kMaxRun, tail += kMaxRun) {
+        double sums[Run] = {};
+        const double* c = coefficients + (Heads > 0 ? rows[r] * columns : 0) + starts[r];
+        for (int j = 0; Heads == 0 && j < Run; ++j) sums[j] = c[j];
+        for (int i = 0; i < Heads; ++i, c += columns)
+            for (int j = 0; j < Run; ++j) sums[j] += head[i] * c[j];
+        double sum = 0.0;
+        for (int j = 0; j < Run; ++j) sum += sums[j] * tail[j];
+        column[r] += sum;
+    }
+}
+
+template <int Run>
+void add_run(const Spans& spans, const SpanBlock& block, const Span& span, const double* coefficients, index n,
+             double* column) {
+    constexpr decltype(&add_product<0, Run>) by_heads[] = {
+        add_product<0, Run>, add_product<1, Run>, add_product<2, Run>, add_product<3, Run>, add_product<4, Run>};
+    const int heads = span.axes.size() == 2 ? spans.axes()[span.axes.front()].run() : 0;
+    by_heads[heads](spans, block, span, coefficients, n, column);
+}
+
+void add_pair(const Spans& spans, const SpanBlock& block, const Span& span, const double* coefficients, index n,
+              double* column) {
+    constexpr decltype(&add_run<1>) by_run[kMaxRun] = {add_run<1>, add_run<2>, add_run<3>, add_run<4>};
+    by_run[span.run - 1](spans, block, span, coefficients, n, column);
+}
+
 }  // namespace
 
 void evaluate(const Spans& spans, const Table& x, const Components& components, double* out, int n_threads) {
@@ -56,23 +109,16 @@ void evaluate(const Spans& spans, const Table& x, const Components& components, 
         block.load(x, {begin, 1, n, nullptr});
         for (index c = 0; c < components.count(); ++c)
             std::fill(out + c * x.rows + begin, out + c * x.rows + begin + n, parts[c].constant);
-        std::vector<double> values;
-        std::vector<std::int32_t> starts;
+        Expanded expanded;
         for (std::size_t s = 0; s < users.size(); ++s) {
             if (users[s].empty()) continue;
             poll();
             const Span& span = spans.all()[s];
-            block.expand(span, 0, n, values, starts);
+            if (span.axes.size() > 2) block.expand(span, 0, n, expanded.values, expanded.starts);
             for (const auto& [c, coefficients] : users[s]) {
                 double* column = out + c * x.rows + begin;
-                for (index r = 0; r < n; ++r) {
-                    double sum = 0.0;
-                    const double* value = values.data() + r * span.values;
-                    for (index q = 0; q < span.runs; ++q)
-                        for (int j = 0; j < span.run; ++j)
-                            sum += value[q * span.run + j] * (*coefficients)[starts[r * span.runs + q] + j];
-                    column[r] += sum;
-                }
+                if (span.axes.size() > 2) add_expanded(span, expanded, *coefficients, n, column);
+                else add_pair(spans, block, span, coefficients->data(), n, column);
             }
         }
     });
