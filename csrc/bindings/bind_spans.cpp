@@ -5,6 +5,7 @@
 #include "linalg/short_calls.hpp"
 #include "released.hpp"
 #include "results.hpp"
+#include "spans/cells.hpp"
 #include "spans/evaluate.hpp"
 #include "spans/span_hierarchy.hpp"
 #include "support/parallel.hpp"
@@ -191,6 +192,13 @@ py::list top_down_spans(const Sums& sums, const Gram& gram, const py::array_t<do
     return out;
 }
 
+py::array_t<index> cells_of(const std::vector<double>& breaks, const py::array& x, index column) {
+    const Table table = as_table(x);
+    py::array_t<index> out(table.rows);
+    find_cells(breaks, table, column, out.mutable_data());
+    return out;
+}
+
 // Solves a x = b for a symmetric positive definite a, (n, n), and b, (n, m).
 py::array_t<double> solve_positive(const Doubles& a, const py::array_t<double, py::array::f_style>& b, int n_threads) {
     const index n = a.ndim() == 2 ? a.shape(0) : -1;
@@ -259,6 +267,7 @@ void bind_spans(py::module_& m) {
           py::arg("outputs"), py::arg("orders"), py::arg("with_outputs"), py::arg("with_terms"), py::arg("n_threads"));
     m.def("array_sums", &array_sums, py::arg("spans"), py::arg("x"), py::kw_only(), py::arg("weight").none(true),
           py::arg("values"), py::arg("n_threads"));
+    m.def("find_cells", &cells_of, py::arg("breaks"), py::arg("x"), py::arg("column"));
     m.def("solve_positive", &solve_positive, py::arg("a").noconvert(), py::arg("b"), py::arg("n_threads"));
 }
 

@@ -22,7 +22,7 @@ from fasthdmr._support.typing import Floats
 _PARTS = 4
 """The number of cells per interval between knots, so that a cell is smaller than the resolution of the splines."""
 
-_STEP = 1e7  # numbers of cells computed at a time, which bounds memory
+_STEP = 4e5  # numbers of cells computed at a time, so that they fit into the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,13 +100,15 @@ class Support:
         nearest_of = {self.basis.columns[s]: nearest for s, nearest in self.nearest.items()}
         wanted = [(c, u) for c, u in enumerate(map(self._columns, subspaces)) if u in nearest_of]
         variables = sorted({j for _, u in wanted for j in u})
+        is_moved = {u: (of != np.arange(len(of))) & (of < len(of)) for u, of in nearest_of.items()}
+        functions: dict[int, Any] = {}
         for part in steps(len(rows), max(len(variables), 1), _STEP):
             values = {j: np.asarray(rows[part, j], dtype=np.float64) for j in variables}
             codes = {j: self._cells[j].codes(values[j]) for j in variables}
             for c, (i, j) in wanted:
                 count, nearest = self._cells[j].count, nearest_of[i, j]
                 code = codes[i] * count + codes[j]
-                moved = np.flatnonzero(((nearest != np.arange(len(nearest))) & (nearest < len(nearest)))[code])
+                moved = np.flatnonzero(is_moved[i, j].take(code))
                 if len(moved) == 0:
                     continue
                 target = nearest[code[moved]].astype(np.int64)
@@ -114,7 +116,9 @@ class Support:
                 there = np.column_stack(
                     [self._cells[i].clip(here[:, 0], target // count), self._cells[j].clip(here[:, 1], target % count)]
                 )
-                component = self._pair((i, j), weights[:, [c]], n_given)
+                if c not in functions:
+                    functions[c] = self._pair((i, j), weights[:, [c]], n_given)
+                component = functions[c]
                 yield c, moved + part.start, component(there) - component(here)
 
     def _columns(self, subspace: Subspace) -> Subspace:
@@ -188,9 +192,9 @@ class Cells:
 
         Values outside the knots are in the first or last cell, and unknown levels in the cell of missing values.
         """
-        codes = np.searchsorted(self.breaks[1:-1], values, side="right")
-        outside = (values < self.breaks[0]) | (values >= self.breaks[-1]) if self.is_categorical else False
-        codes[np.isnan(values) | outside] = self.count - 1
+        codes = _core.find_cells(self.breaks[1:-1].tolist(), values[:, None], 0)
+        if self.is_categorical:
+            codes[(values < self.breaks[0]) | (values >= self.breaks[-1])] = self.count - 1
         return codes
 
     def clip(self, values: Floats, cells: NDArray[Any]) -> Floats:
