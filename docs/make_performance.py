@@ -10,7 +10,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from fasthdmr._cli.output_file import write_files
+from fasthdmr._support.output_file import write_files
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent

@@ -7,7 +7,7 @@ from typing import Any
 import matplotlib as mpl
 from PIL import Image
 
-from fasthdmr._cli.output_file import drawn, write_files
+from fasthdmr._support.output_file import drawn, write_files
 
 MOST_BYTES = 60_000
 COLOURS = 128

@@ -18,7 +18,7 @@ from test_cli import boosting, refused, rows, run
 import fasthdmr
 from fasthdmr._cli.console import one_line, say
 from fasthdmr._cli.main import main
-from fasthdmr._cli.output_file import check_target, write_files
+from fasthdmr._support.output_file import check_target, write_files
 
 resource = pytest.importorskip("resource", reason="limits on the size of files are of POSIX")
 mpl.use("Agg")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.paper.items import ITEMS
 from bench.paper.options import Options
-from fasthdmr._cli.output_file import check_target
+from fasthdmr._support.output_file import check_target
 
 
 def main() -> int:

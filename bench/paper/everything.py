@@ -25,8 +25,8 @@ from bench.paper.items import ITEMS, SAME, Item
 from bench.paper.options import Options
 from bench.paper.page import page
 from bench.paper.result import Result
-from fasthdmr._cli.output_file import write_files
 from fasthdmr._support.optional import require
+from fasthdmr._support.output_file import write_files
 
 FIGURES, STORE, PAGE = "figures", "results", "index.html"
 

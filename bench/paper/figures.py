@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fasthdmr._cli.output_file import drawn, write_files
+from fasthdmr._support.output_file import drawn, write_files
 
 # Okabe and Ito's colours, which are distinct for colour-blind readers, and line styles for prints without colour.
 BLUE, ORANGE, GREEN, PURPLE, SKY, BLACK = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000"

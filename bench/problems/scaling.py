@@ -14,7 +14,7 @@ from bench.goals import Goal, at_most
 from bench.report import machine, table
 from bench.runner import Contender, Measurement, measure
 from bench.synthetic import columns, random_trees, rows
-from fasthdmr._cli.output_file import check_target
+from fasthdmr._support.output_file import check_target
 
 BLOCK = 10_000
 TOLERANCE = 0.25  # of an exponent: caches and pages

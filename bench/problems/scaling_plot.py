@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fasthdmr._cli.output_file import drawn, write_files
+from fasthdmr._support.output_file import drawn, write_files
 
 if TYPE_CHECKING:
     from bench.problems.scaling import Points

@@ -18,11 +18,11 @@ from fasthdmr._cli.console import one_line, say
 from fasthdmr._cli.data_file import read_rows
 from fasthdmr._cli.labels import accuracy, class_numbers
 from fasthdmr._cli.level_effects import level_effects
-from fasthdmr._cli.output_file import check_target, drawn, write_files
 from fasthdmr._cli.report import pictures, render
 from fasthdmr._estimators.tree_hdmr import TreeHDMR
 from fasthdmr._forest.forest import Forest
 from fasthdmr._support.optional import require
+from fasthdmr._support.output_file import check_target, drawn, write_files
 from fasthdmr.loaders import load_forest
 from fasthdmr.loaders.model_file import UNPACK_LIMIT, load_model
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from fasthdmr._cli.output_file import drawn
 from fasthdmr._results.level_sets import MARK, holds_zero, note
 from fasthdmr._results.sensitivity import Sensitivity
 from fasthdmr._support.indices import INDICES
 from fasthdmr._support.optional import require
+from fasthdmr._support.output_file import drawn
 from fasthdmr._support.outputs import with_unit
 from fasthdmr._support.tables import four_decimals
 from fasthdmr._support.text import escaped, level_name
