@@ -132,11 +132,13 @@ void Forest::average_upwards(index t) {
 Forest Forest::scaled(const double* factors) const {
     Forest result = *this;
     std::fill(result.offset_.begin(), result.offset_.end(), 0.0);
-    for (index t = 0; t < n_trees(); ++t)
+    for (index t = 0; t < n_trees(); ++t) {
         for (index m = 0; m < tree_size(t); ++m)
             for (index c = 0; c < width_; ++c)
                 result.values_[(tree_begin_[t] + m) * width_ + c] *=
                     factors[t * n_outputs_ + (width_ > 1 ? c : tree_output_[t])];
+        result.average_upwards(t);  // so that the same forest, made of its leaves again, has the same bits
+    }
     return result;
 }
 
