@@ -49,6 +49,7 @@ PYTHON_ROOMS = (
     "_results",
     "results",
     "analytic",
+    "_saved",
     "_estimators",
     "inspection",
     "chisquare",

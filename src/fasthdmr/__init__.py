@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from fasthdmr._estimators.decompose import decompose
     from fasthdmr._estimators.hdmr import HDMR
     from fasthdmr._estimators.kernel_hdmr import KernelHDMR
+    from fasthdmr._estimators.saved_hdmr import load_decomposition
     from fasthdmr._estimators.tree_hdmr import TreeHDMR
     from fasthdmr._forest.forest import Forest
     from fasthdmr._results.sensitivity import Sensitivity
@@ -53,6 +54,7 @@ __all__ = [
     "decompose",
     "inspection",
     "kernels",
+    "load_decomposition",
     "load_forest",
     "loaders",
     "plotting",
@@ -79,6 +81,7 @@ _HOMES = {
     "TreeHDMR": "fasthdmr._estimators.tree_hdmr",
     "UnknownLevelsWarning": "fasthdmr._support.warnings",
     "decompose": "fasthdmr._estimators.decompose",
+    "load_decomposition": "fasthdmr._estimators.saved_hdmr",
     "load_forest": "fasthdmr.loaders",
     "register_loader": "fasthdmr.loaders",
 }

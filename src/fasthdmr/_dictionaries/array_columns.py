@@ -30,7 +30,7 @@ class ArrayDictionary(OwnSpans):
     takes_columns = True
 
     def __init__(self, subspaces: Sequence[Subspace], column_names: tuple[str, ...] | None = None) -> None:
-        self.n_columns = len(subspaces)
+        self.n_columns, self.subspaces = len(subspaces), list(subspaces)
         self.column_names = column_names
         self.constant = [j for j, u in enumerate(subspaces) if not u]
         self.order = sorted((j for j, u in enumerate(subspaces) if u), key=lambda j: (len(subspaces[j]), subspaces[j]))

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._estimators.overview import OverviewMixin
+from fasthdmr._estimators.saving import Saving
 from fasthdmr._estimators.scores import r_squared
 from fasthdmr._estimators.shapley import ShapleyValues
 from fasthdmr._results.component import Component
@@ -31,7 +32,7 @@ from fasthdmr._support.typing import Floats
 from fasthdmr._support.warnings import remembered
 
 
-class BaseHDMR(OverviewMixin, TransformerMixin, RegressorMixin, ShapleyValues):  # type: ignore[misc]
+class BaseHDMR(Saving, OverviewMixin, TransformerMixin, RegressorMixin, ShapleyValues):  # type: ignore[misc]
     """Base class of the estimators, whose `fit` sets `decomposition_` and `feature_names_`."""
 
     decomposition_: Decomposition

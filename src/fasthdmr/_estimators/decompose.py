@@ -12,6 +12,8 @@ from sklearn.utils import check_array, check_consistent_length
 
 from fasthdmr._dictionaries.array_columns import ArrayDictionary
 from fasthdmr._results.decomposition import Decomposition, assemble
+from fasthdmr._saved.columns import columns_content
+from fasthdmr._saved.files import write_file
 from fasthdmr._solve.array_columns import FunctionsOfColumns
 from fasthdmr._solve.problem import Kept, Problem
 from fasthdmr._support.groups import Groups, in_variables
@@ -49,6 +51,21 @@ class ColumnDecomposition(Decomposition):
     A: Floats | None = None
     nu: Floats | None = None
     column_order: NDArray[np.int64] | None = None
+
+    def save(self, file: Any) -> None:
+        """Save the result to a file, without pickles, which `fasthdmr.load_decomposition` reads.
+
+        Parameters
+        ----------
+        file : str, path-like or binary file object
+            An existing file is replaced when the new one is complete.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        write_file(file, columns_content(self))
 
 
 @remembers_warnings

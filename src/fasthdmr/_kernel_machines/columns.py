@@ -254,7 +254,7 @@ class Waves(KernelDictionary):
 
     def __init__(self, machine: Machine) -> None:
         assert isinstance(machine.kernel, Multiple) and isinstance(machine.kernel.kernel, FourierKernel)
-        kernel = machine.kernel.kernel
+        self.form, kernel = machine.kernel, machine.kernel.kernel
         self.affine = machine.affine
         m = len(machine.affine.columns)
         words = (word for k in range(1, kernel.degree + 1) for word in combinations_with_replacement(range(m), k))
@@ -305,6 +305,7 @@ class CentredPowers(KernelDictionary):
 
     def __init__(self, machine: Machine) -> None:
         assert isinstance(machine.kernel, Multiple) and isinstance(machine.kernel.kernel, AnovaKernel)
+        self.form = machine.kernel
         self.affine, self.anova = machine.affine, machine.kernel.kernel
         m, d = len(machine.affine.columns), self.anova.degree
         words = (

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._results.component import Component
 from fasthdmr._results.concurvity import concurvity
+from fasthdmr._results.documents import as_json, decomposition_document
 from fasthdmr._results.fidelity import Fidelity
 from fasthdmr._results.sensitivity import Sensitivity
 from fasthdmr._results.summary import Summary, summarise
@@ -255,6 +256,16 @@ class Decomposition(ShownInNotebooks):
             If `rows` has too few columns, or if y itself was decomposed.
         """
         return self._each_output(rows, lambda s: s.black_box, n_threads)
+
+    def to_json(self) -> str:
+        """Return indices, intervals and names as JSON.
+
+        Returns
+        -------
+        str
+            As from ``to_json`` of an estimator, without "estimator" and "versions".
+        """
+        return as_json(decomposition_document(self))
 
     def component_at(self, subspace: Subspace, values: Floats) -> Floats:
         """Return one component at given values of its variables.

@@ -33,13 +33,13 @@ class Fidelity:
     @property
     def used(self) -> Floats:
         """R² at the rows on which the components were fitted, (K,)."""
-        used: Floats = self._both[0]
+        used: Floats = self.both[0]
         return used
 
     @property
     def unused(self) -> Floats:
         """Leave-one-out R², (K,): each row is predicted from a fit on all other rows, with the same knots."""
-        unused: Floats = self._both[1]
+        unused: Floats = self.both[1]
         return unused
 
     def line(self, output: int) -> str:
@@ -47,7 +47,8 @@ class Fidelity:
         return fidelity_line(float(self.used[output]), float(self.unused[output]))
 
     @cached_property
-    def _both(self) -> Floats:
+    def both(self) -> Floats:
+        """`used` and `unused`, (2, K)."""
         decomposition = self.decomposition
         X, weights, f, left = _on_rows(decomposition)
         with one_blas_thread():

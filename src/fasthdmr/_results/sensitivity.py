@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fasthdmr._results.documents import as_json, sensitivity_document
 from fasthdmr._results.fidelity import Fidelity
 from fasthdmr._results.index_tables import as_shown, as_text, on_rows
 from fasthdmr._results.level_sets import LevelSet
@@ -393,6 +394,20 @@ class Sensitivity(ShownInNotebooks):
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names of the indices and of their half-widths."""
         return iter([*INDICES, *(f"{name}_conf" for name in INDICES)])
+    def to_json(self) -> str:
+        """Return indices, intervals and names as JSON.
+
+        Returns
+        -------
+        str
+            As from ``to_json`` of an estimator, without "estimator", "versions", "unit" and "f0".
+
+        Examples
+        --------
+        >>> Sensitivity([(0,)], [0.75], [0.5], 0.25, 1.0, ["age"]).to_json()[-67:]
+        '"variables": [{"variable": 0, "name": "age", "ST": 0.5, "R": 1.0}]}'
+        """
+        return as_json(sensitivity_document(self))
 
     def __str__(self) -> str:
         parts = zip(self._titles(), self._parts(), strict=True)

@@ -34,3 +34,19 @@ class cached_property(functools.cached_property[T]):
             return self
         value: T = instance.__dict__.setdefault(self.func.__name__, self.func(instance))
         return value
+
+
+def with_values(instance: T, **values: Any) -> T:
+    """Return an object after its cached properties were given their values, so that these are not computed.
+
+    Examples
+    --------
+    >>> class Data:
+    ...     @cached_property
+    ...     def rows(self):
+    ...         return [1, 2]
+    >>> with_values(Data(), rows=[3]).rows
+    [3]
+    """
+    instance.__dict__.update(values)
+    return instance

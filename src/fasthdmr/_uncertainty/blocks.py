@@ -90,8 +90,7 @@ class Blocks:
 
     def covariance(self, moves: Floats) -> Floats:
         """Return covariances for an effective sample size of 1, from derivatives, (B, m, K): (K, m, m)."""
-        covariance: Floats = self._factor * np.einsum("bik,bjk->kij", moves, moves)
-        return covariance
+        return np.ascontiguousarray(self._factor * np.einsum("bik,bjk->kij", moves, moves))
 
 
 @dataclass(frozen=True, eq=False)

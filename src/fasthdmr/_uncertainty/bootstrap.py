@@ -52,7 +52,8 @@ class Bootstrap(Uncertainty):
     """Confidence intervals and standard errors by the bootstrap; the attributes are those of `Uncertainty`."""
 
     @cached_property
-    def _spread(self) -> Spread:
+    def spread(self) -> Spread:
+        """The spread of the solutions over resamples."""
         decomposition = self.decomposition
         subspaces = decomposition.subspaces
         single = [u for u in subspaces if len(u) == 1]
@@ -76,12 +77,12 @@ class Bootstrap(Uncertainty):
         )
 
     def _for_one_row(self) -> list[Floats]:
-        return [NORMAL_95 * self._worth * deviation for deviation in self._spread.indices]
+        return [NORMAL_95 * self._worth * deviation for deviation in self.spread.indices]
 
     def _curve_deviation(self, variable: int, values: Floats) -> Floats:
         dictionary = self.decomposition.dictionary
         rows = self.decomposition.embed(variable, values)
-        curves = [dictionary.evaluate(rows, k, w, 1) for k, w in enumerate(self._spread.curves[variable])]
+        curves = [dictionary.evaluate(rows, k, w, 1) for k, w in enumerate(self.spread.curves[variable])]
         variances = [np.sum(curve**2, axis=1) / (curve.shape[1] - 1) for curve in curves]
         deviation: Floats = self._worth * np.sqrt(np.column_stack(variances))
         return deviation

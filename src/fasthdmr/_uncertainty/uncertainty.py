@@ -77,7 +77,7 @@ class Uncertainty:
 
     def _curve_deviation(self, variable: int, values: Floats) -> Floats:
         """Return the standard error of a component at values, (N, 1), for an effective sample size of 1; (N, K)."""
-        return self._curves[variable].deviation(self.decomposition.columns_of(variable, values[:, 0]))
+        return self.curves[variable].deviation(self.decomposition.columns_of(variable, values[:, 0]))
 
     @property
     def _scale(self) -> Floats:
@@ -85,7 +85,7 @@ class Uncertainty:
         return np.array([s.scale for s in self.decomposition.solutions])
 
     @cached_property
-    def _curves(self) -> dict[int, Curve]:
+    def curves(self) -> dict[int, Curve]:
         """The covariances of the components of one variable, by variable."""
         with one_blas_thread():
             influence = self._influence()
