@@ -54,8 +54,8 @@ def write_trees(trees: TreeDictionary, out: Writer) -> dict[str, Any]:
     }
 
 
-def read_trees(fields: Fields, context: Context) -> TreeDictionary:
-    """Return the dictionary of a document."""
+def read_trees(fields: Fields, context: Context, n_variables: int | None = None) -> TreeDictionary:
+    """Return the dictionary of a document; `n_variables` is the number of variables of the trees, if it differs."""
     by, n = fields.text("by"), context.n_columns
     if by not in ("tree", "node", "hybrid"):
         raise Refused(f"'by' of {fields.where} must be 'tree', 'node' or 'hybrid'")
@@ -78,7 +78,7 @@ def read_trees(fields: Fields, context: Context) -> TreeDictionary:
         inputs = TreeInputs(n, tables, own.flag("alone"))
     trees = TreeDictionary(forests, cast(Sorting, by), inputs=inputs)
     subspaces = [u for columns in trees.columns for u in columns.subspaces]
-    if any(u[-1] >= context.n_variables for u in subspaces if u):
+    if any(u[-1] >= (n_variables or context.n_variables) for u in subspaces if u):
         raise Refused(f"the trees of {fields.where} have variables that do not exist")
     return trees
 
@@ -101,8 +101,8 @@ def write_product(dictionary: ProductDictionary, out: Writer) -> dict[str, Any]:
 
 def read_product(fields: Fields, context: Context) -> ProductDictionary:
     """Return the dictionary of a document."""
-    trees, archive = read_trees(fields.fields("trees"), context), context.archive
-    n, K = context.n_columns, context.n_outputs
+    n, K, archive = context.n_columns, context.n_outputs, context.archive
+    trees = read_trees(fields.fields("trees"), context, n)
     state = (
         read_ragged("marginals/thresholds", n, archive, "<f4"),
         read_ragged("marginals/below", n, archive),
