@@ -52,6 +52,8 @@ class Output:
     ----------
     method : str
         The name of the method that is used; "" for a function.
+    unit : str
+        "score" of a decision function, "probability" of a classifier without one; "" if it is not known.
 
     Raises
     ------
@@ -83,6 +85,10 @@ class Output:
                 f"model must be a fitted regressor or classifier with scores, got {type(model).__name__}, a {kind}: "
                 f"{_NO_OUTPUT[kind]}."
             )
+
+    @property
+    def unit(self) -> str:
+        return {"decision_function": "score", "predict_proba": "probability"}.get(self.method, "")
 
     def __call__(self, X: Any) -> Floats:
         """Return the output at the rows of X, (N,) or (N, K)."""

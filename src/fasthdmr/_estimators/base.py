@@ -25,6 +25,7 @@ from fasthdmr._results.explanations import Explanations, as_rows, explain, index
 from fasthdmr._results.sensitivity import Sensitivity
 from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._solve.problem import Problem
+from fasthdmr._support.outputs import targets_of
 from fasthdmr._support.scale import Deviations
 from fasthdmr._support.subspaces import Subspace, as_variables, names_with_outputs
 from fasthdmr._support.threads import n_threads
@@ -48,7 +49,7 @@ class BaseHDMR(Saving, OverviewMixin, TransformerMixin, RegressorMixin, ShapleyV
         try:
             with remembered() as messages:
                 yield
-            self.decomposition_ = replace(self.decomposition_, target=self._target, warnings=tuple(messages))
+            self.decomposition_ = replace(self.decomposition_, warnings=tuple(messages))
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
@@ -427,9 +428,15 @@ class BaseHDMR(Saving, OverviewMixin, TransformerMixin, RegressorMixin, ShapleyV
         return decomposition
 
     def _set_decomposition(
-        self, problem: Problem, dictionary: Dictionary, solutions: Sequence[Solution], **rest: Any
+        self,
+        problem: Problem,
+        dictionary: Dictionary,
+        solutions: Sequence[Solution],
+        *,
+        models: Sequence[Any],
+        **rest: Any,
     ) -> None:
-        """Assemble the decomposition from the solutions. Further arguments are those of `assemble`."""
+        """Assemble the decomposition of the scores of models, or of y. Further arguments are those of `assemble`."""
         data = None
         if self.normalise == "data":
             assert problem.targets is not None
@@ -442,6 +449,7 @@ class BaseHDMR(Saving, OverviewMixin, TransformerMixin, RegressorMixin, ShapleyV
             data=data,
             levels=self._encoding.levels,
             groups=self._groups,
+            targets=targets_of(models, self._target_names, len(solutions)),
             **rest,
         )
 

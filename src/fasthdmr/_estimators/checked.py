@@ -16,10 +16,11 @@ from fasthdmr._solve.problem import Kept
 from fasthdmr._spans.kinds import BasisKind
 from fasthdmr._support.groups import Groups
 from fasthdmr._support.numbers import as_floats, check_numbers, check_rows_are_there
+from fasthdmr._support.outputs import names_of_target
 from fasthdmr._support.scale import check_size
 from fasthdmr._support.subspaces import Subspace, as_subspace
 from fasthdmr._support.typing import Floats
-from fasthdmr._support.validation import check_kind, check_names, dtypes_of, target_name
+from fasthdmr._support.validation import check_kind, check_names, dtypes_of
 from fasthdmr._uncertainty.bootstrap import KINDS
 
 MAX_DEGREE = 3
@@ -41,7 +42,7 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
     _groups: Groups | None = None  # the columns of each variable; None: each column is one
     _encoding = Encoding({})  # the levels of categorical variables
     _dtypes: Any = None  # of the columns of the frame of pandas that was fitted
-    _target = ""  # the name of y
+    _target_names: tuple[str, ...] = ()  # of y, where it has them
     _outputs_scores = False  # whether the black box is a classifier: its output is a score, but y holds labels
 
     def _check_common(self) -> None:
@@ -101,10 +102,10 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. "
                 f"It is needed for {needed_for}."
             )
-        self._target = target_name(y)
         has_list = not isinstance(getattr(self, "categorical_features", FROM_DTYPE), str)
         check_numbers(X, "X", remedy=_TEXT if has_list else "")
         X = self._validated(X, reset=True)
+        self._target_names = names_of_target(y)
         if y is None:
             return X, None
         check_numbers(y, "y", labels=labels and not numeric, remedy=_LABELS)

@@ -232,10 +232,12 @@ class HDMR(BaseHDMR):
             problem,
             dictionary,
             solutions,
+            models=[] if strategy.output is None else [strategy.output.model],
             output_names=None if strategy.values.ndim == 1 else tuple(f"y{k}" for k in range(len(solutions))),
             sample=Sample.of(problem.X, problem.weights, strategy.columns),
             ci=self.ci,
             remedy=None if strategy.output is None else lambda: self._remedy(problem.n_variables),
+            unit="" if strategy.output is None else strategy.output.unit,
         )
 
     def _remedy(self, n_features: int) -> str:

@@ -232,6 +232,7 @@ class KernelHDMR(BaseHDMR):
             problem,
             dictionary,
             solutions,
+            models=[self.estimator_],
             output_names=tuple(f"y{k}" for k in range(len(solutions))) if several else None,
             sample=measure.sample(),
             ci=self.ci,

@@ -407,6 +407,7 @@ class TreeHDMR(BaseHDMR):
             problem,
             dictionary,
             solutions,
+            models=[] if combination.needs_y else self.estimators_,
             output_names=None if one else names,
             sample=Sample.of(codes if self._is_product else problem.X, problem.weights),
             ci=self.ci if self.measure == "empirical" else None,

@@ -60,10 +60,10 @@ class Decomposition(ShownInNotebooks):
         The levels of each categorical column by code; None stands for missing values. Rows hold the codes.
     groups : Groups or None
         The columns of X that each variable consists of. None: each column is one variable.
-    target : str
-        The name of y, such as that of a Series; "" if it is not known.
     warnings : tuple of str
         The messages of the warnings that were given.
+    targets : tuple of str, length K, or ()
+        What each output is of, for pictures: the class of a score in quotes, or the name of y; () if not known.
     """
 
     dictionary: Dictionary
@@ -77,8 +77,8 @@ class Decomposition(ShownInNotebooks):
     unit: str = ""
     levels: Mapping[int, tuple[Any, ...]] = field(default_factory=dict)
     groups: Groups | None = None
-    target: str = ""
     warnings: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
 
     @property
     def intercept(self) -> float | Floats:
@@ -90,6 +90,29 @@ class Decomposition(ShownInNotebooks):
     def residual(self) -> float | Floats:
         """The index of the residual function r, Cov(r, f) / V, a float or (K,)."""
         return self.sensitivity.residual
+
+    def target_of(self, output: int) -> str:
+        """Return what an output is of, for labels.
+
+        Parameters
+        ----------
+        output : int
+            Index of the output.
+
+        Returns
+        -------
+        str
+            A class in quotes, the name of y, or that of the output; "" if it is not known.
+
+        Examples
+        --------
+        >>> import fasthdmr
+        >>> X, y = fasthdmr.datasets.make_ishigami(500, random_state=0)
+        >>> fasthdmr.HDMR().fit(X, y).decomposition_.target_of(0)
+        ''
+        """
+        names = self.targets or self.output_names
+        return names[output] if names else ""
 
     @property
     def rank(self) -> int | list[int] | None:
@@ -412,6 +435,7 @@ def assemble(
     unit: str = "",
     levels: Mapping[int, tuple[Any, ...]] | None = None,
     groups: Groups | None = None,
+    targets: tuple[str, ...] = (),
 ) -> Decomposition:
     """Combine the solutions of all outputs, and compute the indices (spec 2).
 
@@ -435,6 +459,8 @@ def assemble(
         The levels of categorical variables, by code.
     groups : Groups, optional
         The columns of each variable.
+    targets : tuple of str
+        What each output is of.
 
     Returns
     -------
@@ -476,7 +502,8 @@ def assemble(
         output_names,
     )
     result = Decomposition(dictionary, tuple(solutions), subspaces, sensitivity, feature_names, output_names, sample)
-    result = replace(result, unit=unit, levels=levels or {}, groups=groups, concurvity=concurvity(result))
+    result = replace(result, unit=unit, levels=levels or {}, groups=groups, targets=targets)
+    result = replace(result, concurvity=concurvity(result))
     if all(s.projection is not None for s in solutions) and sample is not None:
         sensitivity = replace(sensitivity, fidelity=Fidelity(result))
         result = replace(result, sensitivity=sensitivity)

@@ -49,6 +49,8 @@ class Explanation(ShownInNotebooks):
         What they are, such as "log-odds"; "" in the units of the target, or not known.
     feature_names : tuple of str, or None
         The names of all variables; None: of those that have a component.
+    target : str
+        What the output is of: a class in quotes, the name of y or of the output; "" if not known.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class Explanation(ShownInNotebooks):
     output: float | None
     unit: str = ""
     feature_names: tuple[str, ...] | None = None
+    target: str = ""
 
     @property
     def names(self) -> list[str]:

@@ -107,7 +107,7 @@ def summarise(decomposition: Any, name: str) -> Summary:
     sensitivity, one = decomposition.sensitivity, decomposition.output_names is None
     used, fidelity = used_fidelity(decomposition), sensitivity.fidelity
     unused = None if fidelity is None else fidelity.unused
-    what = decomposition.target or ("the output" if one else f"{len(decomposition.solutions)} outputs")
+    what = decomposition.target_of(0) or "the output" if one else f"{len(decomposition.solutions)} outputs"
     counts = ((len(decomposition.feature_names), "variable"), (len(decomposition.subspaces), "component"))
     sizes = ", ".join(f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
     return Summary(

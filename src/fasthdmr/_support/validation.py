@@ -216,19 +216,6 @@ def goes_by_position(names: Sequence[str], expected: Sequence[str]) -> bool:
     return all(map(_UNNAMED.fullmatch, expected)) and not any(map(_UNNAMED.fullmatch, names))
 
 
-def target_name(y: Any) -> str:
-    """Return the name of y, a Series or a frame of one column; "" if it has none.
-
-    Examples
-    --------
-    >>> target_name([1.0])
-    ''
-    """
-    columns = column_names(y)
-    name = columns[0] if columns is not None and len(columns) == 1 else getattr(y, "name", None)
-    return name if isinstance(name, str) else ""
-
-
 def is_frame(X: Any) -> bool:
     """Return whether X is a data frame, of pandas or polars.
 
