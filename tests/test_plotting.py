@@ -232,7 +232,7 @@ def test_matrix_of_interactions():
     names = [label.get_text() for label in axes.get_yticklabels()]
     assert names == ["MedInc", "AveOccup", "House age"]  # by total index
     texts = {(text.get_position()[1], text.get_position()[0]): text.get_text() for text in axes.texts}
-    assert texts == {(0, 0): ".20", (0, 1): ".30", (1, 0): ".30", (2, 2): ".25"}
+    assert texts == {(0, 0): "+.20", (0, 1): "+.30", (1, 0): "+.30", (2, 2): "+.25"}
     drawn = axes.images[0].get_array()
     assert_close(drawn[0, :2], [np.sqrt(0.2 / 0.3), 1])
     assert drawn.mask.sum() == 5

@@ -137,13 +137,16 @@ def test_explanations_plots_and_reports_show_the_unit():
     assert fit.components_[0].unit == fit.explain(X[0]).unit == "log-odds"
     assert "Output (log-odds)" in str(fit.explain(X[0]))
     curve, heat = ComponentDisplay.from_estimator(fit, [fit.subspaces_[0], fit.subspaces_[-1]]).axes_
-    assert curve.get_ylabel().endswith(" (log-odds)")
-    assert [a.get_ylabel() for a in heat.figure.axes if a.get_ylabel().endswith(") (log-odds)")]
+    assert curve.get_ylabel().endswith('), log-odds of "True"')
+    assert [
+        a.get_ylabel() for a in heat.figure.axes if a.get_ylabel().endswith('), log-odds of "True"') and a is not curve
+    ]
     surface = ComponentDisplay.from_estimator(fit, [fit.subspaces_[-1]], kind="surface").axes_[0]
-    assert surface.get_title().endswith(" (log-odds)")
-    assert WaterfallDisplay.from_estimator(fit, X[0]).axes_[0].get_xlabel() == "output of the model (log-odds)"
+    assert surface.get_title().endswith('), log-odds of "True"')
+    xlabel = WaterfallDisplay.from_estimator(fit, X[0]).axes_[0].get_xlabel()
+    assert xlabel == 'output of the model, log-odds of "True"'
     drawn = pictures(fit, 0)["components"].axes_
-    assert all("(log-odds)" in "".join(a.get_ylabel() for a in one.figure.axes) for one in drawn)
+    assert all("log-odds of" in "".join(a.get_ylabel() for a in one.figure.axes) for one in drawn)
 
 
 def test_no_unit_if_it_is_that_of_the_target_or_unknown():

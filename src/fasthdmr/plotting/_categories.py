@@ -37,17 +37,19 @@ def draw_level_bars(drawn: Drawn, axes: Any, sort: str) -> None:
     """Draw a component of one categorical variable as horizontal bars, the first level on top."""
     (variable,) = drawn.variables
     codes = variable.cells(0)[1]
-    values, error = drawn.values(codes[:, None]), drawn.standard_error(codes[:, None])
+    values, error = drawn.values(codes[:, None]), drawn.error(codes[:, None])
     shares = variable.shares() if variable.rows.size else None
     shown = _shown(values, sort)
     rest = np.setdiff1d(np.arange(codes.size), shown)
     axes.axvline(0, color="0.75", linewidth=0.8, zorder=1)
     at = np.arange(shown.size)
     axes.barh(at, values[shown], height=0.75, color=shared.MIDDLE)
-    axes.errorbar(values[shown], at, xerr=None if error is None else shared.BAND * error[shown], **shared.marks())
+    axes.errorbar(values[shown], at, xerr=None if error is None else error[shown], **shared.marks())
+    ends = shared.limits(values[shown], None if error is None else error[shown])
     if rest.size:
         weights = shares[rest] if shares is not None and shares[rest].any() else None
         axes.barh(shown.size, np.average(values[rest], weights=weights), height=0.75, color=shared.PALE)
+    axes.set_xlim(ends)
     labels = _labels(variable, shown, rest, shares)
     size = "small" if len(labels) <= 12 else "x-small"
     axes.set_yticks(np.arange(len(labels)), labels, fontsize=size, **shared.PLAIN)
@@ -55,7 +57,7 @@ def draw_level_bars(drawn: Drawn, axes: Any, sort: str) -> None:
     axes.tick_params(axis="y", length=0)
     axes.locator_params(axis="x", nbins=5)
     axes.set_ylabel(shared.shorten(variable.name), **shared.PLAIN)
-    axes.set_xlabel(drawn.label, **shared.PLAIN)
+    axes.set_xlabel(drawn.label, **shared.label_style(drawn.label))
     axes.spines[["top", "right"]].set_visible(False)
 
 
@@ -84,6 +86,7 @@ def draw_level_curves(drawn: Drawn, axes: Any) -> None:
     category = category.top(_CURVES)
     x, codes = numeric.line(_POINTS), category.cells(0)[1]
     edges, middles = numeric.cells(1)
+    numeric.scale.apply(axes, "x", numeric.bounds)
     rows = support(numeric, category)
     has_rows = np.ones((codes.size, x.size), dtype=bool) if rows is None else rows.near(x, codes)
     axes.axhline(0, color="0.75", linewidth=0.8, zorder=1)
@@ -96,18 +99,15 @@ def draw_level_curves(drawn: Drawn, axes: Any) -> None:
         spacing = (k * _POINTS // (_MARKS * _CURVES), _POINTS // _MARKS)  # shifted, so that marks do not overlap
         axes.plot(x, seen[k], linewidth=1.6, markevery=spacing, label=category.name_of(code), **style)
         if numeric.has_missing:
-            axes.plot(edges[-2:].mean(), missing[k], **style)
+            axes.plot(numeric.centres(edges[-2:]), missing[k], **style)
     if numeric.has_missing:
         axes.axvspan(*edges[-2:], **shared.STRIP)
-        shared.label_strip(axes, edges, "x")
+        shared.label_strip(axes, numeric.centres(edges[-2:]).item(), "x")
     if has_rows.any():  # the scale does not include extrapolations
-        low, high = np.nanmin([np.nanmin(seen), *missing, 0.0]), np.nanmax([np.nanmax(seen), *missing, 0.0])
-        margin = 0.05 * (high - low) or 1.0
-        axes.set_ylim(low - margin, high + margin)
+        axes.set_ylim(shared.limits(np.append(seen[np.isfinite(seen)], missing)))
     axes.set_xlim(edges[0], edges[-1])
-    axes.locator_params(axis="x", nbins=6)
     axes.set_xlabel(shared.shorten(numeric.name), **shared.PLAIN)
-    axes.set_ylabel(drawn.label, **shared.PLAIN)
+    axes.set_ylabel(drawn.label, **shared.label_style(drawn.label))
     axes.spines[["top", "right"]].set_visible(False)
     _legend(axes, category)
 

@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr._support.cached import cached_property
-from fasthdmr._support.outputs import with_unit
 from fasthdmr._support.sample import Sample
 from fasthdmr._support.text import level_name
 from fasthdmr._support.typing import Floats
-from fasthdmr.plotting._shared import function_label, short_names, shorten
+from fasthdmr.plotting._scales import Scale, scale_of
+from fasthdmr.plotting._shared import function_label, join_label, number_text, quantity_label, short_names, shorten
 
 MAX_LEVELS = 10  # a numeric variable with at most so many distinct values is drawn as bars
 TOP = 20  # of the levels of a categorical variable, so many are drawn by name
+_BAND = 2  # standard errors to either side
 _MISSING_WIDTH = 0.07  # width of the strip for missing values, as a fraction of the axis
 _MAX_SUPPORT_CELLS = 16
 
@@ -39,6 +40,8 @@ class Variable:
         Positive.
     categories : tuple or None
         The levels of a categorical variable by code, the most frequent first; None stands for missing values.
+    scale : Scale
+        The scale of its axis; linear for a variable with levels.
     """
 
     name: str
@@ -47,6 +50,7 @@ class Variable:
     rows: Floats
     weights: Floats
     categories: tuple[Any, ...] | None = None
+    scale: Scale = Scale()  # noqa: RUF009 - immutable
 
     def top(self, count: int = TOP) -> Variable:
         """Return the variable with the most frequent of its categories only; itself if it is numeric."""
@@ -73,9 +77,19 @@ class Variable:
         return bool(np.isnan(self.rows).any())
 
     def line(self, count: int) -> Floats:
-        """Return evenly spaced values over the range."""
+        """Return values over the range, evenly spaced along the axis."""
         low, high = self.bounds.tolist()
-        return np.linspace(low, high, count)
+        if self.scale.name == "linear":
+            return np.linspace(low, high, count)
+        first, last = self.scale.forward(self.bounds).tolist()
+        values = self.scale.backward(np.linspace(first, last, count))
+        values[[0, -1]] = low, high  # not beside the range by rounding
+        return values
+
+    def centres(self, edges: Floats) -> Floats:
+        """Return the places halfway between edges along the axis."""
+        at = self.scale.forward(edges)
+        return self.scale.backward((at[1:] + at[:-1]) / 2)
 
     def cells(self, count: int) -> tuple[Floats, Floats]:
         """Return the edges of cells along an axis, and the value in the middle of each.
@@ -84,16 +98,16 @@ class Variable:
         """
         if self.levels is None:
             edges = self.line(count + 1)
-            middles = (edges[1:] + edges[:-1]) / 2
+            middles = self.centres(edges)
         else:
             middles = self.levels
             edges = np.arange(len(middles) + 1, dtype=np.float64) - 0.5
         if not self.has_missing:
             return edges, middles
-        length = edges[-1] - edges[0]
-        begin = edges[-1] + _MISSING_WIDTH / 2 * length
-        end = begin + (_MISSING_WIDTH * length if self.levels is None else 1.0)
-        return np.append(edges, [begin, end]), np.append(middles, np.nan)
+        first, last = self.scale.forward(edges[[0, -1]])
+        begin = last + _MISSING_WIDTH / 2 * (last - first)
+        end = begin + (_MISSING_WIDTH * (last - first) if self.levels is None else 1.0)
+        return np.append(edges, self.scale.backward(np.array([begin, end]))), np.append(middles, np.nan)
 
     def levels_drawn(self) -> tuple[Floats, Floats, list[str]]:
         """Return where the distinct values are drawn, the values, and their names; missing values are the last."""
@@ -115,7 +129,8 @@ class Variable:
         if self.levels is None:
             low, high = self.bounds
             inside = (low <= values) & (values <= high)
-            share = (np.where(inside, values, low) - low) / (high - low)
+            first, last = self.scale.forward(self.bounds)
+            share = (self.scale.forward(np.where(inside, values, low)) - first) / (last - first)
             cell = np.where(inside, np.minimum((share * count).astype(np.intp), count - 1), -1)
         elif self.categories is not None:
             return np.where(values < len(self.levels), values, -1).astype(np.intp)
@@ -127,10 +142,11 @@ class Variable:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """One output of a component, and its variables."""
+    """One output of a component, and its variables; whether its label shows the constant f_0."""
 
     component: Any
     output: int
+    shows_constant: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -139,14 +155,32 @@ class Drawn:
 
     @property
     def label(self) -> str:
-        """The name of the function, with the unit of its values."""
-        return with_unit(function_label(self.names), getattr(self.component, "unit", ""))
+        """The name of the function, and what its values are."""
+        label = join_label(function_label(self.names), self.quantity)
+        return f"{label}\n{self.constant}" if self.shows_constant and self.constant else label
+
+    @property
+    def quantity(self) -> str:
+        """What the values are: their unit, and the target; "" if it is not known."""
+        target_of = getattr(self._source, "target_of", None)
+        return quantity_label(getattr(self.component, "unit", ""), "" if target_of is None else target_of(self.output))
+
+    @property
+    def constant(self) -> str:
+        """The constant f_0 in words, "" if it is not known."""
+        f_0 = getattr(self._source, "intercept", None)
+        return "" if f_0 is None else f"f₀ = {number_text(np.atleast_1d(f_0)[self.output])}"
+
+    @property
+    def _source(self) -> Any:
+        """The decomposition or the closed form that the component is of."""
+        return getattr(self.component, "_source", None)
 
     @cached_property
     def variables(self) -> list[Variable]:
         """The variables, in the order in which the component takes them."""
         component = self.component
-        sample, levels = getattr(getattr(component, "_source", None), "sample", None), getattr(component, "levels", {})
+        sample, levels = getattr(self._source, "sample", None), getattr(component, "levels", {})
         columns = getattr(component, "columns", component.subspace)
         order = getattr(component, "_order", range(len(columns)))
         names = getattr(component, "arguments", component.names)  # of the columns of groups
@@ -163,10 +197,10 @@ class Drawn:
         """Return the component at points, (N,). Those of categorical variables are codes."""
         return self._of_output(self.component(self._arguments(points)))
 
-    def standard_error(self, points: Floats) -> Floats | None:
-        """Return its standard error at points, (N,); None if it is not available."""
+    def error(self, points: Floats) -> Floats | None:
+        """Return the half-width of its band at points, two standard errors, (N,); None if it is not available."""
         try:
-            return self._of_output(self.component.standard_error(self._arguments(points)))
+            return _BAND * self._of_output(self.component.standard_error(self._arguments(points)))
         except ValueError:
             return None
 
@@ -191,7 +225,9 @@ def _variable(name: str, bounds: Floats, rows: Floats, weights: Floats, categori
     if low == high:  # a constant variable: a range around its value
         bounds = np.array([low - 0.5, high + 0.5])
     levels = np.unique(rows[np.isfinite(rows)])
-    return Variable(name, bounds, levels if 1 < len(levels) <= MAX_LEVELS else None, rows, weights)
+    if 1 < len(levels) <= MAX_LEVELS:
+        return Variable(name, bounds, levels, rows, weights)
+    return Variable(name, bounds, None, rows, weights, scale=scale_of(rows, bounds))
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from fasthdmr._support.typing import Floats
 from fasthdmr.plotting import _shared as shared
-from fasthdmr.plotting._drawn import Drawn, Variable, support
+from fasthdmr.plotting._drawn import Drawn, Support, Variable, support
+from fasthdmr.plotting._scales import Scale
 
 _MAP_POINTS = 100
 _SURFACE_POINTS = 40
@@ -22,24 +24,25 @@ def draw_map(drawn: Drawn, axes: Any) -> None:
     """Draw a component of two variables as a heat map."""
     x, y = (variable.top() for variable in drawn.variables)
     (x_edges, x_middles), (y_edges, y_middles) = x.cells(_MAP_POINTS), y.cells(_MAP_POINTS)
-    values, limit = _on_grid(drawn, x_middles, y_middles)
+    rows = support(x, y)
+    values, limit = _on_grid(drawn, rows, x_middles, y_middles)
     mesh = axes.pcolormesh(
         x_edges, y_edges, _with_gaps(values, x, y), cmap=shared.DIVERGING, vmin=-limit, vmax=limit, rasterized=True
     )
-    rows = support(x, y)
     if rows is not None:
         empty = _with_gaps(np.where(rows.present, np.nan, 1.0), x, y)
         _hatch(axes, x.cells(rows.count)[0], y.cells(rows.count)[0], empty)
-    axes.locator_params(nbins=6)
     for variable, edges, axis in ((x, x_edges, axes.xaxis), (y, y_edges, axes.yaxis)):
         if variable.levels is not None:
             _name_ticks(axis, variable)
-        elif variable.has_missing:
-            shared.label_strip(axes, edges, axis.axis_name)
+            continue
+        variable.scale.apply(axes, axis.axis_name, variable.bounds)
+        if variable.has_missing:
+            shared.label_strip(axes, variable.centres(edges[-2:]).item(), axis.axis_name)
     axes.set_xlabel(x.label, **shared.PLAIN)
     axes.set_ylabel(y.label, **shared.PLAIN)
     bar = axes.figure.colorbar(mesh, ax=axes, extend="both" if np.abs(values).max() > limit else "neither")
-    bar.set_label(drawn.label, **shared.PLAIN)
+    bar.set_label(drawn.label, **shared.label_style(drawn.label))
     bar.outline.set_visible(False)
 
 
@@ -64,11 +67,11 @@ def _name_ticks(axis: Any, variable: Variable) -> None:
 
 def draw_surface(drawn: Drawn, axes: Any) -> None:
     """Draw a component of two variables as a surface in axes of three dimensions."""
-    x, y = drawn.variables
+    x, y = (replace(variable, scale=Scale()) for variable in drawn.variables)  # 3D axes have linear scales only
     x_points, y_points = x.line(_SURFACE_POINTS), y.line(_SURFACE_POINTS)
-    values, limit = _on_grid(drawn, x_points, y_points)
-    colours = shared.pyplot().get_cmap(shared.DIVERGING)((values / limit + 1) / 2)
     rows = support(x, y)
+    values, limit = _on_grid(drawn, rows, x_points, y_points)
+    colours = shared.pyplot().get_cmap(shared.DIVERGING)((values / limit + 1) / 2)
     if rows is not None:
         colours[~rows.near(x_points, y_points)] = _GREY
     axes.plot_surface(
@@ -88,11 +91,10 @@ def draw_surface(drawn: Drawn, axes: Any) -> None:
     axes.set_box_aspect(None, zoom=0.85)  # otherwise the names of the variables are cut off
 
 
-def _on_grid(drawn: Drawn, x: Floats, y: Floats) -> tuple[Floats, float]:
+def _on_grid(drawn: Drawn, rows: Support | None, x: Floats, y: Floats) -> tuple[Floats, float]:
     """Return the component at all pairs of values, (values of y, values of x), and its largest magnitude at rows."""
     grid = np.stack(np.meshgrid(x, y), axis=-1)
     values = drawn.values(grid.reshape(-1, 2)).reshape(grid.shape[:2])
-    rows = support(*drawn.variables)
     limit = np.abs(values if rows is None else values[rows.near(x, y)]).max(initial=0.0)
     return values, float(limit) or 1.0
 

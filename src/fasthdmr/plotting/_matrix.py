@@ -13,11 +13,12 @@ from fasthdmr.plotting import _shared as shared
 from fasthdmr.plotting._protocols import Indices
 
 _MAX_VARIABLES = 15
+_NOTHING = 5e-5
 _DARK = 0.75  # fraction of the colour scale above which text is white
 
 
-def draw_matrix(indices: Indices, S: Floats, ST: Floats, ax: Any) -> Any:
-    """Draw S of the strongest variables and their pairs; return the axes."""
+def draw_matrix(indices: Indices, S: Floats, ST: Floats, quantity: str, ax: Any) -> Any:
+    """Draw S of the strongest variables and their pairs, of an output that is named; return the axes."""
     chosen = np.argsort(-np.abs(ST), kind="stable")[:_MAX_VARIABLES]
     matrix = _matrix(indices, S, chosen)
     short = shared.short_names(indices.feature_names)
@@ -36,7 +37,8 @@ def draw_matrix(indices: Indices, S: Floats, ST: Floats, ax: Any) -> Any:
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     ax.set_title(f"{INDICES['S'].text} index {INDICES['S'].symbol}", fontsize="medium")
-    ax.set_xlabel(_left_out(indices, chosen))
+    share = f"share of the variance of {quantity}" if quantity else ""
+    ax.set_xlabel("\n".join(filter(None, [share, _left_out(indices, chosen)])), **shared.PLAIN)
     return ax
 
 
@@ -51,8 +53,17 @@ def _matrix(indices: Indices, S: Floats, chosen: NDArray[np.intp]) -> Any:
 
 
 def _number(value: float) -> str:
-    """Return an index with two decimals and without a leading zero."""
-    return f"{value:.2f}".replace("0.", ".", 1).replace("-", "−") if abs(value) >= 0.005 else "0"
+    """Return an index as its sign and two decimals, without a leading zero; only the sign where they are 0.
+
+    Examples
+    --------
+    >>> _number(0.204), _number(-0.1), _number(0.001), _number(0.0)
+    ('+.20', '−.10', '+', '0')
+    """
+    if abs(value) < _NOTHING:
+        return "0"
+    text = shared.number_text(value, "+.2f").replace("0.", ".", 1)
+    return text if abs(value) >= 0.005 else text[0]
 
 
 def _left_out(indices: Indices, chosen: NDArray[np.intp]) -> str:

@@ -12,16 +12,19 @@ from numpy.typing import NDArray
 
 from fasthdmr._support import text
 from fasthdmr._support.optional import require
+from fasthdmr._support.outputs import quantity
+from fasthdmr._support.typing import Floats
 
 # Distinct for colour-blind readers, and by lightness in greyscale. The lighter one is also hatched.
 DARK, MIDDLE, LIGHT, PALE = "#1f4e79", "#7fa6c9", "#e69f00", "0.82"
 HATCHED: dict[str, Any] = {"hatch": "////", "edgecolor": "black", "linewidth": 0}
 DIVERGING = "RdBu_r"
 STRIP: dict[str, Any] = {"color": "0.5", "alpha": 0.15, "linewidth": 0, "zorder": 0}  # behind missing values
-BAND = 2  # standard errors to either side
+_ROOM, _MARGIN = 0.25, 0.05  # for a band beyond curves and bars, and beyond that, as fractions of their range
 
 _LONGEST_NAME = 24
 _LONGEST_FUNCTION = 28
+_LONGEST_LINE = 38
 
 # For all text that contains names: dollar signs in a name do not start a formula.
 PLAIN: dict[str, Any] = {"parse_math": False}
@@ -93,9 +96,82 @@ def share_text(share: float) -> str:
 
 
 def function_label(names: Sequence[str]) -> str:
-    """Return "f(x0, x1)", or "f" if that is too long."""
-    label = text.escaped(f"f({', '.join(names)})")
-    return label if text.width(label) <= _LONGEST_FUNCTION else "f"
+    """Return the name of a component, of shortened names if it would be too long.
+
+    Examples
+    --------
+    >>> function_label(["x0", "x1"]), function_label(["income", "average_number_of_rooms"])
+    ('f(x0, x1)', 'f(income, average…_rooms)')
+    """
+    names = [text.escaped(name) for name in names]
+    if text.width(", ".join(names)) > _LONGEST_FUNCTION:
+        names = [text.shorten(name, _LONGEST_FUNCTION // len(names)) for name in names]
+    return f"f({', '.join(names)})"
+
+
+def quantity_label(unit: str, target: str) -> str:
+    """Return the name of an output, short and in one line.
+
+    Examples
+    --------
+    >>> quantity_label("log-odds", '"malignant"')
+    'log-odds of "malignant"'
+    """
+    return quantity(unit, shorten(target))
+
+
+def join_label(function: str, quantity: str) -> str:
+    """Return the label of a function and its quantity, in two lines if it is long.
+
+    Examples
+    --------
+    >>> join_label("f(age)", "log-odds")
+    'f(age), log-odds'
+    """
+    if not quantity:
+        return function
+    is_long = text.width(function + quantity) > _LONGEST_LINE
+    return f"{function},{chr(10) if is_long else ' '}{quantity}"
+
+
+def label_style(label: str) -> dict[str, Any]:
+    """Return the style of the label of a function: small if it would be longer than its axis."""
+    longest = max(map(text.width, label.split("\n")))
+    return PLAIN | ({"fontsize": "small"} if longest > _LONGEST_FUNCTION else {})
+
+
+def number_text(value: float, style: str = ".3g") -> str:
+    """Return a number with a sign for minus.
+
+    Examples
+    --------
+    >>> number_text(-0.51234), number_text(2.0, "+.3g")
+    ('−0.512', '+2')
+    """
+    return f"{value:{style}}".replace("-", "−")
+
+
+def limits(values: Floats, error: Floats | None = None) -> tuple[float, float]:
+    """Return the limits of an axis with room for values and zero, and for a narrow band: a wide one may leave it.
+
+    Parameters
+    ----------
+    values : ndarray of shape (N,)
+    error : ndarray of shape (N,), optional
+        Half-widths of the band.
+
+    Examples
+    --------
+    >>> limits(np.array([1.0, 10.0])), limits(np.array([1.0, 10.0]), np.array([0.0, 1e6]))
+    ((-0.5, 10.5), (-3.0, 13.0))
+    """
+    low, high = float(np.min(values, initial=0.0)), float(np.max(values, initial=0.0))
+    length = (high - low) or 1.0
+    if error is None:
+        error = np.zeros_like(values)
+    below = max(low - _ROOM * length, float(np.min(values - error, initial=low)))
+    above = min(high + _ROOM * length, float(np.max(values + error, initial=high)))
+    return below - _MARGIN * length, above + _MARGIN * length
 
 
 def text_width(labels: Sequence[str]) -> float:
@@ -139,9 +215,8 @@ def is_closed_form(estimator: Any) -> bool:
     return callable(getattr(estimator, "sensitivity", None))
 
 
-def label_strip(axes: Any, edges: NDArray[np.float64], axis_name: str) -> None:
-    """Write "missing" beside the last cell of an axis: above it, or to its right."""
-    centre = edges[-2:].mean()
+def label_strip(axes: Any, centre: float, axis_name: str) -> None:
+    """Write "missing" beside the last cell of an axis: above its centre, or to its right."""
     if axis_name == "x":
         place, options = (centre, 1.01), {"transform": axes.get_xaxis_transform(), "ha": "center", "va": "bottom"}
     else:

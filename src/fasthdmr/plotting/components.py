@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_scalar
 
 from fasthdmr._support.outputs import output_index
 from fasthdmr._support.subspaces import subspace_names
@@ -16,6 +20,9 @@ from fasthdmr.plotting._categories import bar_count, draw_level_bars, draw_level
 from fasthdmr.plotting._curves import draw_single
 from fasthdmr.plotting._drawn import Drawn
 from fasthdmr.plotting._maps import draw_map, draw_surface, map_size
+
+Kind = Literal["map", "surface"]
+Sort = Literal["frequency", "effect"]
 
 
 class ComponentDisplay:
@@ -48,9 +55,16 @@ class ComponentDisplay:
 
     Notes
     -----
-    Components of one variable in one figure share their scale, so a flat curve is an unimportant one. A variable
-    is drawn from the 1st to the 99th percentile of the fitted rows, or of its law. If a sample of the rows is kept,
+    Labels name the function and the unit of its values, and the class or target that they are of if it is known. The
+    constant f_0 is above a new figure; in axes that are given, it is below the first label.
 
+    Components of one variable in one figure share their scale, so a flat curve is an unimportant one. It is the scale
+    of curves and bars: a wide band leaves it. A variable is drawn from the 1st to the 99th percentile of the fitted
+    rows, or of its law. If a sample of the rows is kept,
+
+    - the axis of a skewed variable is logarithmic: from the median, the range extends at least 4 times as far up as
+      down, and less unevenly in logarithms. With zeros it is linear up to the 5th percentile of the positive values
+      ("symlog"); with negative values, and for surfaces, linear;
     - ticks along the bottom of a curve are some of the rows (a rug plot), and the band is two standard errors to either
       side, if the estimator has them;
     - a variable with at most 10 distinct values has a bar for each value, with the fraction of rows, and missing values
@@ -81,39 +95,30 @@ class ComponentDisplay:
     axes_: Any
 
     def __init__(
-        self, components: Sequence[Any], *, output: int = 0, kind: str = "map", sort: str = "frequency"
+        self, components: Sequence[Any], *, output: int = 0, kind: Kind = "map", sort: Sort = "frequency"
     ) -> None:
         if not components:
             raise ValueError("subspaces must contain at least one subspace, got none.")
         check_kind(kind, ("map", "surface"))
         check_kind(sort, ("frequency", "effect"), name="sort")
         for component in components:
-            if len(getattr(component, "columns", component.subspace)) > 2:
-                (name,) = subspace_names([range(len(component.names))], component.names)
-                raise ValueError(
-                    f"The component function of {name} cannot be drawn, only those of one or two variables. Evaluate "
-                    "it with component(subspace)."
-                )
-            if component.bounds is None:
-                raise ValueError("A component of a dictionary of columns has no variables for the axes of a plot.")
+            _check_can_be_drawn(component, kind)
         self.components = list(components)
         self.output = output
         self.kind = kind
         self.sort = sort
         self._drawn = [Drawn(component, output) for component in components]
-        if kind == "surface":
-            for drawn in self._drawn:
-                _check_is_numeric(drawn)
 
     @classmethod
     def from_estimator(
         cls,
         estimator: Any,
-        subspaces: Sequence[Any],
+        subspaces: Sequence[Any] | None = None,
         *,
+        top: int = 6,
         output: int | str | None = None,
-        kind: str = "map",
-        sort: str = "frequency",
+        kind: Kind = "map",
+        sort: Sort = "frequency",
         ax: Any = None,
     ) -> ComponentDisplay:
         """Draw component functions of a fitted estimator, or of a closed form.
@@ -122,9 +127,12 @@ class ComponentDisplay:
         ----------
         estimator : TreeHDMR, HDMR, KernelHDMR or function of `fasthdmr.analytic`
             Estimators fitted.
-        subspaces : sequence of int, str, or tuple of int or str
+        subspaces : sequence of int, str, or tuple of int or str, optional
             By index, such as ``[(0,), (0, 2)]``, or by name: ``["MedInc", ("Latitude", "Longitude")]``, of which the
-            first is drawn from left to right.
+            first is drawn from left to right. Default: the strongest.
+        top : int, default=6
+            How many of the strongest components to draw: those with the largest magnitudes of S among the components
+            that can be drawn. Ignored if `subspaces` are given.
         output : int or str, optional
             Index or name of the output; needed where there are several.
         kind : {"map", "surface"}, default="map"
@@ -142,13 +150,18 @@ class ComponentDisplay:
         ------
         ValueError
             If a subspace has no component, is of order 3 or more, or `output`, `kind`, `sort` or `ax` does not fit.
+            Without `subspaces`, also if `top` is not a positive integer, or no component can be drawn.
         """
-        components = [estimator.component(u) for u in subspaces]
+        check_kind(kind, ("map", "surface"))
         if shared.is_closed_form(estimator):  # there may be too many indices to list
             number = output_index(output, 1)
         else:
             indices = estimator.sensitivity_
             number = output_index(output, indices.n_outputs, indices.output_names)
+        if subspaces is None:
+            components = _strongest(estimator, number, top, lambda c: _check_can_be_drawn(c, kind))
+        else:
+            components = [estimator.component(u) for u in subspaces]
         return cls(components, output=number, kind=kind, sort=sort).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> ComponentDisplay:
@@ -172,8 +185,12 @@ class ComponentDisplay:
         projections = ["3d" if self.kind == "surface" and len(drawn.variables) == 2 else None for drawn in self._drawn]
         self.axes_ = shared.several_axes(ax, projections, self._size(projections))
         self.figure_ = self.axes_[0].figure
-        for drawn, axes in zip(self._drawn, self.axes_, strict=True):
-            self._draw(drawn, axes)
+        first = self._drawn[0]
+        if ax is None and first.constant:
+            title = ": ".join(filter(None, [first.quantity, first.constant]))
+            self.figure_.suptitle(title, fontsize="medium", **shared.PLAIN)
+        for k, (drawn, axes) in enumerate(zip(self._drawn, self.axes_, strict=True)):
+            self._draw(replace(drawn, shows_constant=ax is not None and k == 0), axes)
         _share_scale(self._drawn, self.axes_)
         return self
 
@@ -204,10 +221,40 @@ class ComponentDisplay:
         return width, height
 
 
-def _check_is_numeric(drawn: Drawn) -> None:
-    names = [variable.name for variable in drawn.variables if variable.categories is not None]
-    if len(drawn.variables) == 2 and names:
+def _check_can_be_drawn(component: Any, kind: Kind) -> None:
+    """Raise an error if a component has more than two variables, none, or categorical ones for a surface."""
+    if len(getattr(component, "columns", component.subspace)) > 2:
+        (name,) = subspace_names([range(len(component.names))], component.names)
+        raise ValueError(
+            f"The component function of {name} cannot be drawn, only those of one or two variables. Evaluate it with "
+            "component(subspace)."
+        )
+    if component.bounds is None:
+        raise ValueError("A component of a dictionary of columns has no variables for the axes of a plot.")
+    variables = Drawn(component, 0).variables if kind == "surface" else []
+    names = [variable.name for variable in variables if variable.categories is not None]
+    if len(variables) == 2 and names:
         raise ValueError(f"kind='surface' is for numeric variables, but {names[0]!r} is categorical. Use kind='map'.")
+
+
+def _strongest(estimator: Any, output: int, top: int, check: Callable[[Any], None]) -> list[Any]:
+    """Return the components with the largest magnitudes of S that pass a check, which raises ValueError for others."""
+    check_scalar(top, "top", Integral, min_val=1)
+    indices = estimator.sensitivity() if shared.is_closed_form(estimator) else estimator.sensitivity_
+    S = indices.S[:, output] if indices.S.ndim == 2 else indices.S
+    found: list[Any] = []
+    for k in np.argsort(-np.abs(S), kind="stable"):
+        component = estimator.component(indices.subspaces[k])
+        with suppress(ValueError):
+            check(component)
+            found.append(component)
+        if len(found) == top:
+            break
+    if not found:
+        raise ValueError(
+            f"None of the {len(indices.subspaces)} components can be drawn: none is a function of one or two variables."
+        )
+    return found
 
 
 def _share_scale(all_drawn: Sequence[Drawn], axes: NDArray[np.object_]) -> None:

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from fasthdmr._support.outputs import with_unit
 from fasthdmr._support.text import level_name
 from fasthdmr._support.typing import Floats
 from fasthdmr.plotting import _shared as shared
 from fasthdmr.plotting._protocols import Terms
 
 _MAX_BARS = 12
+_ROUNDING = 1e-9  # of the sum of all magnitudes
 
 
 class WaterfallDisplay:
@@ -36,7 +36,9 @@ class WaterfallDisplay:
     Notes
     -----
     Each bar begins where the one above it ends; those that lower the prediction are hatched. The 12 strongest
-    components have bars of their own, the others one together; the last bar is the residual, if it is known.
+    components have bars of their own, the others one together; the last bar is the residual, unless it is rounding: at
+    most 1e-9 of the sum of the magnitudes of all terms. If the black box is not known, there is no residual, and the
+    bars add up to the sum of f_0 and the components.
 
     Examples
     --------
@@ -105,31 +107,33 @@ class WaterfallDisplay:
         at = np.arange(steps.size)
         f_0, output = self.explanation.intercept, self.explanation.output
         end = f_0 + np.cumsum(steps)
-        if output is None:
-            output = float(end[-1]) if end.size else f_0
+        last = float(end[-1]) if output is None else output
         start = end - steps
         falling = steps < 0
-        ax.barh(at[~falling], steps[~falling], left=start[~falling], height=0.6, color=shared.DARK)
+        ax.barh(at[~falling], steps[~falling], left=start[~falling], height=0.6, color=shared.line_colour(ax))
         ax.barh(at[falling], steps[falling], left=start[falling], height=0.6, color=shared.LIGHT, **shared.HATCHED)
         ax.vlines(end[:-1], at[:-1] - 0.3, at[1:] + 0.3, color="0.4", linewidth=0.7)
         for k, right in enumerate(np.maximum(start, end)):
             ax.annotate(
-                f"{steps[k]:+.3g}".replace("-", "−"),
+                shared.number_text(steps[k], "+.3g"),
                 (right, k),
                 (4, 0),
                 textcoords="offset points",
                 va="center",
                 fontsize="small",
             )
-        for value in (f_0, output):
+        for value in (f_0, last):
             ax.axvline(value, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
         ax.set_yticks(at, labels, **shared.PLAIN)
         ax.set_ylim(steps.size - 0.4, -0.6)
         low, high = min(f_0, *end), max(f_0, *end)
         span = (high - low) or 1.0
         ax.set_xlim(low - 0.05 * span, high + 0.2 * span)  # room for the numbers on the right
-        ax.set_xlabel(with_unit("output of the model", self.explanation.unit))
-        ax.set_title(f"f₀ = {f_0:.4g}  →  output = {output:.4g}", fontsize="medium")
+        quantity = shared.quantity_label(self.explanation.unit, getattr(self.explanation, "target", ""))
+        what = "sum of the components" if output is None else "output"
+        ax.set_xlabel(f"{what} of the model, {quantity}" if quantity else f"{what} of the model", **shared.PLAIN)
+        numbers = [shared.number_text(value, ".4g") for value in (f_0, last)]
+        ax.set_title(f"f₀ = {numbers[0]}  →  {what} = {numbers[1]}", fontsize="medium")
         ax.spines[["top", "right", "left"]].set_visible(False)
         ax.tick_params(axis="y", length=0)
         self.axes_, self.figure_ = np.array([ax]), ax.figure
@@ -151,4 +155,7 @@ class WaterfallDisplay:
             steps = np.append(e.contributions[:_MAX_BARS], e.contributions[_MAX_BARS:].sum())
         else:
             steps = e.contributions
-        return (labels, steps) if e.residual is None else ([*labels, "residual"], np.append(steps, e.residual))
+        total = abs(e.intercept) + np.abs(e.contributions).sum() + abs(e.residual or 0.0)
+        if labels and (e.residual is None or abs(e.residual) <= _ROUNDING * total):
+            return labels, steps
+        return [*labels, "residual"], np.append(steps, e.residual or 0.0)

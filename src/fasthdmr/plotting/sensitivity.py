@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from fasthdmr.plotting import _shared as shared
 from fasthdmr.plotting._matrix import draw_matrix
 from fasthdmr.plotting._protocols import Indices
 
+Kind = Literal["bars", "matrix"]
 MAX_BARS = 20
 """Largest number of bars; the strongest subspaces are shown."""
 
@@ -31,6 +32,8 @@ class SensitivityDisplay:
     kind : {"bars", "matrix"}, default="bars"
         "bars": the 20 strongest subspaces, the strongest on top. "matrix": the 15 strongest variables against each
         other.
+    quantity : str
+        The name of the output, for the label.
 
     Attributes
     ----------
@@ -50,8 +53,9 @@ class SensitivityDisplay:
     with its 95 % interval if known. The thin bar below, on subspaces of one variable, is the total index
     ST of that variable.
 
-    Matrix: S of single variables on the diagonal, of pairs beside it; blank where there is no component. The colour
-    goes with the square root of S, so that weak interactions show. Subspaces of order 3 and more are left out.
+    Matrix: S of single variables on the diagonal, of pairs beside it, with the sign; blank where there is no component.
+    Of an index below 0.005 only the sign is written, and 0 if it is below 0.00005. The colour goes with the square root
+    of S, so that weak interactions show. Subspaces of order 3 and more are left out.
 
     Examples
     --------
@@ -65,15 +69,18 @@ class SensitivityDisplay:
     figure_: Any
     axes_: Any
 
-    def __init__(self, sensitivity: Indices, *, output: int | str | None = None, kind: str = "bars") -> None:
+    def __init__(
+        self, sensitivity: Indices, *, output: int | str | None = None, kind: Kind = "bars", quantity: str = ""
+    ) -> None:
         check_kind(kind, ("bars", "matrix"))
+        self.quantity = quantity
         self.sensitivity = sensitivity
         self.output = output_index(output, sensitivity.n_outputs, sensitivity.output_names)
         self.kind = kind
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, output: int | str | None = None, kind: str = "bars", ax: Any = None
+        cls, estimator: Any, *, output: int | str | None = None, kind: Kind = "bars", ax: Any = None
     ) -> SensitivityDisplay:
         """Draw the indices of a fitted estimator, or of a closed form.
 
@@ -98,7 +105,11 @@ class SensitivityDisplay:
             If `output` is none of the outputs, or `kind` none of those allowed.
         """
         indices = estimator.sensitivity() if shared.is_closed_form(estimator) else estimator.sensitivity_
-        return cls(indices, output=output, kind=kind).plot(ax=ax)
+        display = cls(indices, output=output, kind=kind)
+        if decomposition := getattr(estimator, "decomposition_", None):
+            target = decomposition.target_of(display.output)
+            display.quantity = shared.quantity_label(decomposition.unit, target)
+        return display.plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> SensitivityDisplay:
         """Draw the indices.
@@ -116,7 +127,7 @@ class SensitivityDisplay:
             ax = self._bars(ax)
         else:
             indices = self.sensitivity
-            ax = draw_matrix(indices, self._of_output(indices.S), self._of_output(indices.ST), ax)
+            ax = draw_matrix(indices, self._of_output(indices.S), self._of_output(indices.ST), self.quantity, ax)
         self.axes_, self.figure_ = np.array([ax]), ax.figure
         return self
 
@@ -133,7 +144,7 @@ class SensitivityDisplay:
 
         ax = shared.one_axes(ax, 4.4 + shared.text_width(labels), 1.3 + 0.34 * max(rows.size, 2))
         at = np.arange(rows.size)
-        ax.barh(at, Sa[rows], height=0.5, color=shared.DARK, label=_label("Sa"))
+        ax.barh(at, Sa[rows], height=0.5, color=shared.line_colour(ax), label=_label("Sa"))
         start = np.where(Sb[rows] > 0, Sa[rows], 0.0)
         ax.barh(at, Sb[rows], left=start, height=0.5, color=shared.LIGHT, label=_label("Sb"), **shared.HATCHED)
         single = np.array([len(indices.subspaces[k]) == 1 for k in rows], dtype=bool)
@@ -159,7 +170,9 @@ class SensitivityDisplay:
         ax.set_yticks(at, labels, **shared.PLAIN)
         ax.invert_yaxis()
         hidden = S.size - rows.size
-        ax.set_xlabel("share of variance" + (f"  ({hidden} weaker subspaces not shown)" if hidden else ""))
+        label = f"share of the variance of {self.quantity}" if self.quantity else "share of variance"
+        hidden_text = f"{hidden} weaker subspaces not shown" if hidden else ""
+        ax.set_xlabel("\n".join(filter(None, [label, hidden_text])), **shared.PLAIN)
         ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, fontsize="small")
         ax.spines[["top", "right", "left"]].set_visible(False)
         ax.tick_params(axis="y", length=0)

@@ -1,0 +1,94 @@
+"""The scales of axes: linear, or logarithmic for skewed variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from fasthdmr._support.optional import require
+from fasthdmr._support.typing import Floats
+
+_MOST_DECADES = 3  # with ticks at 1, 2 and 5
+_SKEWED = 4  # the ratio of the upper to the lower half of the range, from the median
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The scale of an axis, as in matplotlib. "symlog" is linear up to a threshold, so that it includes zero.
+
+    Examples
+    --------
+    >>> Scale("log").forward(np.array([1.0, 10.0, 100.0]))
+    array([0., 1., 2.])
+    """
+
+    name: Literal["linear", "log", "symlog"] = "linear"
+    threshold: float = 1.0
+
+    def forward(self, values: Floats) -> Floats:
+        """Return places along the axis, evenly spaced."""
+        if self.name == "linear":
+            return values
+        return np.log10(values) if self.name == "log" else np.asarray(self._symlog.transform_non_affine(values))
+
+    def backward(self, places: Floats) -> Floats:
+        """Return the values at places along the axis."""
+        if self.name == "linear":
+            return places
+        inverse = self._symlog.inverted()
+        return 10.0**places if self.name == "log" else np.asarray(inverse.transform_non_affine(places))
+
+    def apply(self, axes: Any, axis_name: str, bounds: Floats) -> None:
+        """Give an axis with a range this scale, and few ticks."""
+        if self.name == "linear":
+            axes.locator_params(axis=axis_name, nbins=6)
+            return
+        set_scale = axes.set_xscale if axis_name == "x" else axes.set_yscale
+        if self.name == "symlog":
+            set_scale("symlog", linthresh=self.threshold)
+            return
+        set_scale("log")
+        axis, ticker = getattr(axes, f"{axis_name}axis"), require("matplotlib.ticker", extra="plot")
+        is_wide = np.ptp(self.forward(bounds)) > _MOST_DECADES
+        axis.set_major_locator(ticker.LogLocator(subs=(1,) if is_wide else (1, 2, 5)))
+        axis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
+        axis.set_minor_formatter(ticker.NullFormatter())
+
+    @property
+    def _symlog(self) -> Any:
+        return require("matplotlib.scale", extra="plot").SymmetricalLogTransform(10, self.threshold, 1)
+
+
+def scale_of(rows: Floats, bounds: Floats) -> Scale:
+    """Return the scale of a variable: logarithmic if it is skewed, and logarithms are less so.
+
+    Skewed: from the median of the positive values in the range, the range extends at least 4 times as far up as down.
+    Positive ranges have a logarithmic scale, ranges from zero one that is linear up to the 5th percentile of the
+    positive values, and ranges with negative values a linear one.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (S,)
+    bounds : ndarray of shape (2,)
+        The range that is drawn.
+
+    Examples
+    --------
+    >>> incomes = np.exp(np.random.default_rng(0).normal(size=1000))
+    >>> scale_of(incomes, np.array([0.1, 10.0])).name, scale_of(incomes - 5, np.array([-4.9, 5.0])).name
+    ('log', 'linear')
+    """
+    low, high = bounds
+    positive = rows[(rows > 0) & (rows >= low) & (rows <= high)]
+    if low < 0 or positive.size == 0:
+        return Scale()
+    start, middle = (positive.min(), np.median(positive)) if low == 0 else (low, np.median(positive))
+    if not start < middle < high:
+        return Scale()
+    ratio = (high - middle) / (middle - start)
+    of_logs = np.log(high / middle) / np.log(middle / start)
+    if ratio < _SKEWED or max(of_logs, 1 / of_logs) >= ratio:
+        return Scale()
+    return Scale("log") if low > 0 else Scale("symlog", float(np.percentile(positive, 5)))
