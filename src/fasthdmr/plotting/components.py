@@ -159,7 +159,7 @@ class ComponentDisplay:
             indices = estimator.sensitivity_
             number = output_index(output, indices.n_outputs, indices.output_names)
         if subspaces is None:
-            components = _strongest(estimator, number, top, lambda c: _check_can_be_drawn(c, kind))
+            components = strongest(estimator, number, top, lambda c: _check_can_be_drawn(c, kind))
         else:
             components = [estimator.component(u) for u in subspaces]
         return cls(components, output=number, kind=kind, sort=sort).plot(ax=ax)
@@ -237,7 +237,9 @@ def _check_can_be_drawn(component: Any, kind: Kind) -> None:
         raise ValueError(f"kind='surface' is for numeric variables, but {names[0]!r} is categorical. Use kind='map'.")
 
 
-def _strongest(estimator: Any, output: int, top: int, check: Callable[[Any], None]) -> list[Any]:
+def strongest(
+    estimator: Any, output: int, top: int, check: Callable[[Any], None], *, what: str = "one or two variables"
+) -> list[Any]:
     """Return the components with the largest magnitudes of S that pass a check, which raises ValueError for others."""
     check_scalar(top, "top", Integral, min_val=1)
     indices = estimator.sensitivity() if shared.is_closed_form(estimator) else estimator.sensitivity_
@@ -251,9 +253,7 @@ def _strongest(estimator: Any, output: int, top: int, check: Callable[[Any], Non
         if len(found) == top:
             break
     if not found:
-        raise ValueError(
-            f"None of the {len(indices.subspaces)} components can be drawn: none is a function of one or two variables."
-        )
+        raise ValueError(f"None of the {len(indices.subspaces)} components can be drawn: none is a function of {what}.")
     return found
 
 
