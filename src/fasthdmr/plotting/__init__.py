@@ -5,10 +5,18 @@ from typing import Any
 
 from fasthdmr.plotting.components import ComponentDisplay
 from fasthdmr.plotting.explanation import WaterfallDisplay
+from fasthdmr.plotting.explanations import ExplanationsDisplay
 from fasthdmr.plotting.sensitivity import SensitivityDisplay
 from fasthdmr.plotting.shapley import BeeswarmDisplay
 
-__all__ = ["BeeswarmDisplay", "ComponentDisplay", "OverlayDisplay", "SensitivityDisplay", "WaterfallDisplay"]
+__all__ = [
+    "BeeswarmDisplay",
+    "ComponentDisplay",
+    "ExplanationsDisplay",
+    "OverlayDisplay",
+    "SensitivityDisplay",
+    "WaterfallDisplay",
+]
 
 
 def __getattr__(name: str) -> Any:

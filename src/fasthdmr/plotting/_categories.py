@@ -56,7 +56,7 @@ def draw_level_bars(drawn: Drawn, axes: Any, sort: str) -> None:
     axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.locator_params(axis="x", nbins=5)
-    axes.set_ylabel(shared.shorten(variable.name), **shared.PLAIN)
+    axes.set_ylabel(variable.label, **shared.PLAIN)
     axes.set_xlabel(drawn.label, **shared.label_style(drawn.label))
     axes.spines[["top", "right"]].set_visible(False)
 
@@ -106,7 +106,7 @@ def draw_level_curves(drawn: Drawn, axes: Any) -> None:
     if has_rows.any():  # the scale does not include extrapolations
         axes.set_ylim(shared.limits(np.append(seen[np.isfinite(seen)], missing)))
     axes.set_xlim(edges[0], edges[-1])
-    axes.set_xlabel(shared.shorten(numeric.name), **shared.PLAIN)
+    axes.set_xlabel(numeric.label, **shared.PLAIN)
     axes.set_ylabel(drawn.label, **shared.label_style(drawn.label))
     axes.spines[["top", "right"]].set_visible(False)
     _legend(axes, category)

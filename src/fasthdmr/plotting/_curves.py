@@ -17,13 +17,12 @@ _RUG = 200
 def draw_single(drawn: Drawn, axes: Any) -> None:
     """Draw a component of one variable."""
     (variable,) = drawn.variables
-    (name,) = drawn.names
     axes.axhline(0, color="0.75", linewidth=0.8, zorder=1)
     if variable.levels is None:
         _curve(drawn, variable, axes)
     else:
         _bars(drawn, variable, axes)
-    axes.set_xlabel(shared.shorten(name), **shared.PLAIN)
+    axes.set_xlabel(variable.label, **shared.PLAIN)
     axes.set_ylabel(drawn.label, **shared.label_style(drawn.label))
     axes.spines[["top", "right"]].set_visible(False)
 

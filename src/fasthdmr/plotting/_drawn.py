@@ -13,7 +13,15 @@ from fasthdmr._support.sample import Sample
 from fasthdmr._support.text import level_name
 from fasthdmr._support.typing import Floats
 from fasthdmr.plotting._scales import Scale, scale_of
-from fasthdmr.plotting._shared import function_label, join_label, number_text, quantity_label, short_names, shorten
+from fasthdmr.plotting._shared import (
+    function_label,
+    join_label,
+    number_text,
+    quantity_label,
+    short_by_name,
+    short_names,
+    shorten,
+)
 
 MAX_LEVELS = 10  # a numeric variable with at most so many distinct values is drawn as bars
 TOP = 20  # of the levels of a categorical variable, so many are drawn by name
@@ -40,6 +48,8 @@ class Variable:
         Positive.
     categories : tuple or None
         The levels of a categorical variable by code, the most frequent first; None stands for missing values.
+    short : str
+        The name for an axis.
     scale : Scale
         The scale of its axis; linear for a variable with levels.
     """
@@ -50,6 +60,7 @@ class Variable:
     rows: Floats
     weights: Floats
     categories: tuple[Any, ...] | None = None
+    short: str = ""
     scale: Scale = Scale()  # noqa: RUF009 - immutable
 
     def top(self, count: int = TOP) -> Variable:
@@ -60,7 +71,7 @@ class Variable:
     def label(self) -> str:
         """The name for an axis, with the number of categories that are not drawn."""
         hidden = 0 if self.categories is None or self.levels is None else len(self.categories) - len(self.levels)
-        return shorten(self.name) + (f" ({hidden} rarer not shown)" if hidden else "")
+        return (self.short or shorten(self.name)) + (f" ({hidden} rarer not shown)" if hidden else "")
 
     @cached_property
     def category_names(self) -> list[str]:
@@ -156,7 +167,7 @@ class Drawn:
     @property
     def label(self) -> str:
         """The name of the function, and what its values are."""
-        label = join_label(function_label(self.names), self.quantity)
+        label = join_label(function_label(self.names, self._all_names), self.quantity)
         return f"{label}\n{self.constant}" if self.shows_constant and self.constant else label
 
     @property
@@ -170,6 +181,13 @@ class Drawn:
         """The constant f_0 in words, "" if it is not known."""
         f_0 = getattr(self._source, "intercept", None)
         return "" if f_0 is None else f"f₀ = {number_text(np.atleast_1d(f_0)[self.output])}"
+
+    @property
+    def _all_names(self) -> tuple[str, ...]:
+        """The names of all variables, or of the columns of groups, which short names are distinct from."""
+        groups = getattr(self._source, "groups", None)
+        names: tuple[str, ...] = getattr(self._source, "feature_names", ()) if groups is None else groups.column_names
+        return names
 
     @property
     def _source(self) -> Any:
@@ -191,7 +209,8 @@ class Drawn:
             _variable(names[k], bounds, sample.rows[present, j], sample.weights[present], levels.get(j))
             for j, k, bounds in zip(columns, order, component.bounds, strict=True)
         ]
-        return [variables[k] for k in np.argsort(order)]
+        short = short_by_name([*names, *self._all_names])
+        return [replace(variables[k], short=short[variables[k].name]) for k in np.argsort(order)]
 
     def values(self, points: Floats) -> Floats:
         """Return the component at points, (N,). Those of categorical variables are codes."""

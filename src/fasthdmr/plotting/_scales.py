@@ -11,6 +11,7 @@ from fasthdmr._support.optional import require
 from fasthdmr._support.typing import Floats
 
 _MOST_DECADES = 3  # with ticks at 1, 2 and 5
+_MOST_TICKS = 6
 _SKEWED = 4  # the ratio of the upper to the lower half of the range, from the median
 
 
@@ -46,15 +47,27 @@ class Scale:
             axes.locator_params(axis=axis_name, nbins=6)
             return
         set_scale = axes.set_xscale if axis_name == "x" else axes.set_yscale
-        if self.name == "symlog":
-            set_scale("symlog", linthresh=self.threshold)
-            return
-        set_scale("log")
+        set_scale(self.name, **({"linthresh": self.threshold} if self.name == "symlog" else {}))
         axis, ticker = getattr(axes, f"{axis_name}axis"), require("matplotlib.ticker", extra="plot")
-        is_wide = np.ptp(self.forward(bounds)) > _MOST_DECADES
-        axis.set_major_locator(ticker.LogLocator(subs=(1,) if is_wide else (1, 2, 5)))
+        axis.set_major_locator(ticker.FixedLocator(self.ticks(bounds)))
         axis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
         axis.set_minor_formatter(ticker.NullFormatter())
+
+    def ticks(self, bounds: Floats) -> Floats:
+        """Return the ticks of a logarithmic axis with a range: few powers of ten, or multiples by 1, 2 and 5.
+
+        Examples
+        --------
+        >>> Scale("log").ticks(np.array([0.3, 4000.0])), Scale("symlog", 3.0).ticks(np.array([0.0, 80.0]))
+        (array([   1.,   10.,  100., 1000.]), array([ 0.,  5., 10., 20., 50.]))
+        """
+        low, high = bounds
+        start = low if self.name == "log" else self.threshold
+        decades = np.arange(np.floor(np.log10(start)), np.log10(high) + 1)
+        digits = np.array([1.0, 2.0, 5.0] if decades.size <= _MOST_DECADES else [1.0])
+        ticks = np.outer(10.0 ** decades[:: -(-decades.size // _MOST_TICKS)], digits).ravel()
+        ticks = ticks[(start <= ticks) & (ticks <= high)]
+        return ticks if self.name == "log" else np.append(0.0, ticks)
 
     @property
     def _symlog(self) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -95,18 +95,31 @@ def share_text(share: float) -> str:
     return f"{share:.0%}" if share >= 0.01 else "<1%"
 
 
-def function_label(names: Sequence[str]) -> str:
-    """Return the name of a component, of shortened names if it would be too long.
+def short_by_name(names: Iterable[str], longest: int = _LONGEST_NAME) -> dict[str, str]:
+    """Return short and distinct names by name.
+
+    Examples
+    --------
+    >>> short_by_name(["age", "age"])
+    {'age': 'age'}
+    """
+    distinct = list(dict.fromkeys(names))
+    return dict(zip(distinct, short_names(distinct, longest), strict=True))
+
+
+def function_label(names: Sequence[str], others: Sequence[str] = ()) -> str:
+    """Return the name of a component, of short names if it would be too long: distinct from those of others.
 
     Examples
     --------
     >>> function_label(["x0", "x1"]), function_label(["income", "average_number_of_rooms"])
     ('f(x0, x1)', 'f(income, average…_rooms)')
     """
-    names = [text.escaped(name) for name in names]
-    if text.width(", ".join(names)) > _LONGEST_FUNCTION:
-        names = [text.shorten(name, _LONGEST_FUNCTION // len(names)) for name in names]
-    return f"f({', '.join(names)})"
+    shown = [text.escaped(name) for name in names]
+    if text.width(", ".join(shown)) > _LONGEST_FUNCTION:
+        short = short_by_name([*names, *others], _LONGEST_FUNCTION // len(names))
+        shown = [short[name] for name in names]
+    return f"f({', '.join(shown)})"
 
 
 def quantity_label(unit: str, target: str) -> str:

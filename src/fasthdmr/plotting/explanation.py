@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -131,7 +132,8 @@ class WaterfallDisplay:
         ax.set_xlim(low - 0.05 * span, high + 0.2 * span)  # room for the numbers on the right
         quantity = shared.quantity_label(self.explanation.unit, getattr(self.explanation, "target", ""))
         what = "sum of the components" if output is None else "output"
-        ax.set_xlabel(f"{what} of the model, {quantity}" if quantity else f"{what} of the model", **shared.PLAIN)
+        label = ", ".join(filter(None, ["output of the model" if output is not None else what, quantity]))
+        ax.set_xlabel(label, **shared.label_style(label))
         numbers = [shared.number_text(value, ".4g") for value in (f_0, last)]
         ax.set_title(f"f₀ = {numbers[0]}  →  {what} = {numbers[1]}", fontsize="medium")
         ax.spines[["top", "right", "left"]].set_visible(False)
@@ -142,9 +144,10 @@ class WaterfallDisplay:
     def _steps(self) -> tuple[list[str], Floats]:
         """Return the labels and the lengths of the bars, from top to bottom."""
         e = self.explanation
+        short = shared.short_by_name(chain(*e.variables))
         labels = [
             " & ".join(
-                f"{shared.shorten(name)} = {shared.shorten(level_name(value))}"
+                f"{short[name]} = {shared.shorten(level_name(value))}"
                 for name, value in zip(names, values, strict=True)
             )
             for names, values in zip(e.variables, e.values, strict=True)
