@@ -18,7 +18,6 @@ from fasthdmr._saved.dictionaries import has_black_box, keeps_trees
 from fasthdmr._saved.fields import Refused
 from fasthdmr._saved.files import read_file
 from fasthdmr._saved.record import Record, dtypes_from_text
-from fasthdmr._support.typing import Floats
 
 
 class SavedHDMR(BaseHDMR):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,7 +12,7 @@ from fasthdmr._results.level_sets import note
 from fasthdmr._support.indices import INDICES, HalfWidths, Index
 from fasthdmr._support.shown import Shown
 from fasthdmr._support.subspaces import Subspace
-from fasthdmr._support.tables import NARROW, cells, fits
+from fasthdmr._support.tables import NARROW, cells, first_that_fits
 from fasthdmr._support.typing import Floats
 
 _MOST_PRINTED, _MOST_IN_HTML = 40, 20
@@ -45,15 +46,19 @@ def as_text(one: OneOutput, conf: HalfWidths | None, fidelity: str) -> str:
         The last line, "" for none.
     """
     printed = _printed(conf)
-    text = str(_table(one, printed, _MOST_PRINTED, fidelity))
-    if not printed or fits(text.partition("\n(")[0]):
-        return text
-    return str(_table(one, {"S": printed["S"]}, _MOST_PRINTED, fidelity, f"{NARROW} to_frame() has them."))
+    of_S = {name: width for name, width in printed.items() if name == "S"}
+    # On a narrow terminal, the interval of S, then none, then no column of subspaces.
+    tables = [_table(one, intervals, _MOST_PRINTED) for intervals in (printed, of_S, {})]
+    tables.append(tables[-1].without_first_column())
+    number, _ = first_that_fits(str(replace(table, remarks=())) for table in tables)
+    remarks = [f"({NARROW} to_frame() has them.)"] if printed and number else []
+    return str(replace(tables[number], remarks=[*remarks, *tables[number].remarks, *filter(None, [fidelity])]))
 
 
 def as_shown(one: OneOutput, conf: HalfWidths | None, fidelity: str, title: str) -> Shown:
     """Return the table of the strongest subspaces for a notebook; parameters as for `as_text`."""
-    return _table(one, _printed(conf), _MOST_IN_HTML, fidelity, title=title)
+    table = _table(one, _printed(conf), _MOST_IN_HTML)
+    return replace(table, title=title, bar="S", remarks=[*table.remarks, *filter(None, [fidelity])])
 
 
 def on_rows(index: Index, values: Floats, subspaces: Sequence[Subspace]) -> Floats:
@@ -68,7 +73,7 @@ def _printed(conf: HalfWidths | None) -> HalfWidths:
     return {name: conf[name] for name, index in INDICES.items() if index.prints_interval} if conf else {}
 
 
-def _table(one: OneOutput, conf: HalfWidths, most: int, fidelity: str, remark: str = "", title: str = "") -> Shown:
+def _table(one: OneOutput, conf: HalfWidths, most: int) -> Shown:
     """Return the table of the strongest subspaces, with the intervals of some indices."""
     strongest = set(np.argsort(-np.abs(one.S), kind="stable")[:most].tolist())
     columns: list[list[Any]] = []
@@ -79,7 +84,7 @@ def _table(one: OneOutput, conf: HalfWidths, most: int, fidelity: str, remark: s
         columns.append(cells(on_rows(index, values, one.subspaces), width))
         sums.append((float(values.sum()), None) if name in conf else float(values.sum()))
     rows = [row for k, row in enumerate(zip(one.subspaces, one.names, *columns, strict=True)) if k in strongest]
-    remarks = [remark]
+    remarks = []
     if hidden := len(one.subspaces) - len(strongest):
         remarks.append(f"{hidden} weaker subspaces not shown, included in the sums")
     if conf:
@@ -88,7 +93,5 @@ def _table(one: OneOutput, conf: HalfWidths, most: int, fidelity: str, remark: s
         ("Subspace", "Variables", *INDICES),
         rows,
         [("", "Sum", *sums), ("", "Residual", *(one.residual if name == "S" else None for name in INDICES))],
-        title=title,
-        remarks=[*(f"({remark})" for remark in remarks if remark), *([fidelity] if fidelity else [])],
-        bar="S",
+        remarks=[f"({remark})" for remark in remarks if remark],
     )

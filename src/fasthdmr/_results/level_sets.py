@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fasthdmr._support.indices import HalfWidths
 from fasthdmr._support.table import Table
-from fasthdmr._support.tables import NARROW, cells, fits, format_rows, plus_minus
+from fasthdmr._support.tables import NARROW, cells, first_that_fits, format_rows, plus_minus
 from fasthdmr._support.typing import Floats
 
 MARK = "?"
@@ -65,11 +65,16 @@ class LevelSet(Table):
     half_widths: Callable[[], HalfWidths | None]
 
     def __str__(self) -> str:
-        table = self._shown_columns()
-        text, remarks = _text(table), self._remarks()
-        if self._half_widths() and not fits(text):
-            text, remarks = _text(self._shown_columns([self.by])), [f"({NARROW})", *remarks]
-        return "\n".join([text, *remarks])
+        has_intervals = bool(self._half_widths())
+        # On a narrow terminal, the interval of the index by which rows are chosen, then none, then no subspaces.
+        choices: list[tuple[Iterable[str] | None, int]] = [
+            (None, 0),
+            ([self.by] if has_intervals else [], 0),
+            ([], 0),
+            ([], 1),
+        ]
+        number, text = first_that_fits(_text(self._shown_columns(names), first) for names, first in choices)
+        return "\n".join([text, *([f"({NARROW})"] if has_intervals and number else []), *self._remarks()])
 
     def _shown_columns(self, intervals: Iterable[str] | None = None) -> dict[str, Sequence[Any]]:
         """Return the cells of each column, with the intervals of some indices; None: of all."""
@@ -106,5 +111,6 @@ class LevelSet(Table):
         return self.by
 
 
-def _text(columns: dict[str, Sequence[Any]]) -> str:
-    return format_rows(tuple(columns), list(zip(*columns.values(), strict=True)))
+def _text(columns: dict[str, Sequence[Any]], first: int) -> str:
+    """Return the columns from the one with number `first` as text."""
+    return format_rows(tuple(columns)[first:], list(zip(*list(columns.values())[first:], strict=True)))

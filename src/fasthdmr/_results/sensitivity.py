@@ -394,6 +394,7 @@ class Sensitivity(ShownInNotebooks):
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names of the indices and of their half-widths."""
         return iter([*INDICES, *(f"{name}_conf" for name in INDICES)])
+
     def to_json(self) -> str:
         """Return indices, intervals and names as JSON.
 
@@ -450,3 +451,8 @@ class Sensitivity(ShownInNotebooks):
             return self
         residual, variance = np.atleast_1d(self.residual), np.atleast_1d(self.variance)
         return Sensitivity(self.subspaces, self.Sa[:, k], self.S[:, k], residual[k], variance[k], self.feature_names)
+
+
+def printed_table(indices: Sensitivity, output: int) -> str:
+    """Return the printed table of one output, with the remarks below it."""
+    return as_text(*list(indices._parts())[output])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -62,6 +62,11 @@ class Shown:
     def __str__(self) -> str:
         table = [format_rows(self.columns, self.rows, self.footer)] if self.columns else []
         return "\n".join([*([escaped(self.title)] if self.title else []), *table, *self.remarks])
+
+    def without_first_column(self) -> Shown:
+        """Return the table without its first column."""
+        rows, footer = [row[1:] for row in self.rows], [row[1:] for row in self.footer]
+        return replace(self, columns=self.columns[1:], rows=rows, footer=footer)
 
     def html(self) -> str:
         """Return the table as HTML, without style."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
@@ -123,6 +123,22 @@ def fits(text: str) -> bool:
     """Return whether no line is wider than the terminal; True if standard output is none."""
     room = _terminal_width()
     return room is None or max(map(width, text.splitlines())) <= room
+
+
+def first_that_fits(texts: Iterable[str]) -> tuple[int, str]:
+    """Return the first of some texts, ever narrower, that fits the terminal, and its number; the last if none does.
+
+    Examples
+    --------
+    >>> first_that_fits(["wide", "narrow"])
+    (0, 'wide')
+    """
+    tried = []
+    for text in texts:
+        tried.append(text)
+        if fits(text):
+            break
+    return len(tried) - 1, tried[-1]
 
 
 def _terminal_width() -> int | None:
