@@ -88,7 +88,7 @@ SAVED = [save_lightgbm, save_xgboost, save_histogram]
 
 def read(path, target=None):
     forest = fasthdmr.load_forest(load_model(Path(path), trust=True))
-    return forest, *read_rows(Path("data.csv"), forest, target)
+    return forest, *read_rows(Path("data.csv"), forest, target)[:2]
 
 
 @pytest.mark.parametrize("save", SAVED)

@@ -87,7 +87,7 @@ def test_full_disk_leaves_no_part_of_a_demo(folder, capsys):
 def test_targets_are_checked_before_the_work(arguments, message, folder, capsys, monkeypatch):
     (folder / "taken" / "indices.csv").mkdir(parents=True)
     before = content(folder)
-    monkeypatch.setattr("fasthdmr._cli.main.load_model", lambda *_, **__: pytest.fail("the work has begun"))
+    monkeypatch.setattr("fasthdmr._cli.fitted.load_model", lambda *_, **__: pytest.fail("the work has begun"))
     assert message in refused(capsys, *DECOMPOSE, *arguments)
     assert content(folder) == before
 

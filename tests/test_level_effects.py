@@ -11,8 +11,8 @@ from tolerance import assert_close
 
 import fasthdmr
 from fasthdmr._cli.level_effects import level_effects
-from fasthdmr._cli.main import _table_and_pictures
 from fasthdmr._cli.report import render
+from fasthdmr._cli.tables import index_files
 
 mpl.use("Agg")
 
@@ -80,7 +80,7 @@ def test_groups_of_columns_are_left_out():
 
 def test_files_hold_the_levels(hdmr, tmp_path):
     levels = level_effects(hdmr, rows())
-    files = {path.name: content for path, content in _table_and_pictures(hdmr, tmp_path, levels).items()}
+    files = index_files(hdmr, [0], levels=levels)
     (tmp_path / "levels.csv").write_bytes(files["levels.csv"])
     table = pd.read_csv(tmp_path / "levels.csv")
     assert list(table["level"].fillna("")) == ["Oslo", "Bergen", "", EVIL, "False", "True"]

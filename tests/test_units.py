@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tolerance import assert_close
 
 from fasthdmr import HDMR, TreeHDMR, load_forest
-from fasthdmr._cli.report import pictures
+from fasthdmr._cli.pictures import pictures
 from fasthdmr.plotting import ComponentDisplay, WaterfallDisplay
 
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.FastHDMRWarning")

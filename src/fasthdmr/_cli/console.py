@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
+from collections.abc import Sequence
 from typing import TextIO
 
 from fasthdmr._support.text import escaped
@@ -53,6 +55,11 @@ def one_line(message: str) -> str:
     line = " ".join(message.split())
     half = _LONGEST // 2
     return line if len(line) <= _LONGEST else f"{line[:half]}...{line[-half:]}"
+
+
+def warning_lines(caught: Sequence[warnings.WarningMessage]) -> list[str]:
+    """Return warnings as lines, each once."""
+    return list(dict.fromkeys(one_line(str(warning.message)) for warning in caught))
 
 
 def _showable(text: str, encoding: str) -> str:

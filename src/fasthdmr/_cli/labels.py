@@ -52,7 +52,7 @@ def class_numbers(labels: Any, classes: Sequence[Any] | None, n_outputs: int) ->
     return np.array([number[text] for text in texts], dtype=np.intp)
 
 
-def accuracy(scores: Floats, unit: str, numbers: NDArray[np.intp]) -> float:
+def accuracy(scores: Floats, unit: str, numbers: NDArray[np.intp], weights: Floats | None = None) -> float:
     """Return the share of rows whose class has the largest score; of two classes, the second if its score is positive.
 
     Parameters
@@ -62,6 +62,8 @@ def accuracy(scores: Floats, unit: str, numbers: NDArray[np.intp]) -> float:
         That of the model's output: probabilities are compared with one half.
     numbers : ndarray of shape (N,)
         The numbers of the classes.
+    weights : ndarray of shape (N,), optional
+        The weights of the rows.
 
     Examples
     --------
@@ -72,7 +74,7 @@ def accuracy(scores: Floats, unit: str, numbers: NDArray[np.intp]) -> float:
         found = (scores > (0.5 if unit == "probability" else 0.0)).astype(np.intp)
     else:
         found = scores.argmax(axis=1)
-    return float(np.mean(found == numbers))
+    return float(np.average(found == numbers, weights=weights))
 
 
 def _text(label: Any) -> str:

@@ -10,11 +10,12 @@ from fasthdmr._data.encoding import codes_of, column_of
 from fasthdmr._support.groups import columns_of
 from fasthdmr._support.optional import require
 from fasthdmr._support.subspaces import distinct
+from fasthdmr._support.typing import Floats
 
 COLUMNS = ("variable", "level", "share", "effect")
 
 
-def level_effects(hdmr: Any, X: Any) -> Any:
+def level_effects(hdmr: Any, X: Any, weights: Floats | None = None) -> Any:
     """Return the levels of all categorical variables that have a component of their own; groups are left out.
 
     Parameters
@@ -22,6 +23,8 @@ def level_effects(hdmr: Any, X: Any) -> Any:
     hdmr : estimator, fitted
     X : DataFrame
         The rows of the fit.
+    weights : ndarray of shape (N,), optional
+        Their weights.
 
     Returns
     -------
@@ -52,7 +55,8 @@ def level_effects(hdmr: Any, X: Any) -> Any:
         levels = decomposition.levels[j]
         count = len(levels)
         codes = codes_of(column_of(X, j), levels).astype(np.int64)
-        shares = (np.bincount(codes, minlength=count) / len(codes)).tolist()
+        counts = np.bincount(codes, weights, minlength=count)
+        shares = (counts / counts.sum()).tolist()
         effects = decomposition.component_at((i,), np.arange(float(count))[:, None]).reshape(count, -1)
         for k, effect in enumerate(effects.T):
             order = np.argsort(-effect, kind="stable")

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from fasthdmr._cli.pictures import pictures
 from fasthdmr._results.level_sets import MARK, holds_zero, note
 from fasthdmr._results.sensitivity import Sensitivity
 from fasthdmr._support.indices import INDICES
@@ -22,40 +23,13 @@ from fasthdmr._support.output_file import drawn
 from fasthdmr._support.outputs import with_unit
 from fasthdmr._support.tables import four_decimals
 from fasthdmr._support.text import escaped, level_name
-from fasthdmr.plotting import ComponentDisplay, SensitivityDisplay
-from fasthdmr.plotting.sensitivity import MAX_BARS
 
-_PICTURED = 6
 _COLUMNS = {
     "names": "Variables",
     "order": "Order",
     **{name: index.html for name, index in INDICES.items()},
 }
 _PACKAGES = ("fasthdmr", "numpy", "scipy", "scikit-learn", "matplotlib")
-
-
-def pictures(hdmr: Any, output: int) -> dict[str, Any]:
-    """Return the pictures of the report by name: indices, components, interactions.
-
-    Parameters
-    ----------
-    hdmr : estimator, fitted
-    output : int
-
-    Returns
-    -------
-    dict of str to display
-        "components" are the 6 strongest of one or two variables; missing if there are none. "interactions" is present
-        if there are more subspaces than bars in "indices".
-    """
-    indices = hdmr.sensitivity_
-    displays: dict[str, Any] = {"indices": SensitivityDisplay.from_estimator(hdmr, output=output)}
-    strongest = [row[0] for row in indices.level_set("P", output=output) if row[2] <= 2][:_PICTURED]
-    if strongest:
-        displays["components"] = ComponentDisplay.from_estimator(hdmr, strongest, output=output)
-    if len(indices.subspaces) > MAX_BARS:
-        displays["interactions"] = SensitivityDisplay.from_estimator(hdmr, output=output, kind="matrix")
-    return displays
 
 
 def render(
@@ -66,6 +40,7 @@ def render(
     options: Mapping[str, Any],
     warnings: Callable[[], Sequence[str]],
     levels: Any = None,
+    outputs: Sequence[int] | None = None,
 ) -> str:
     """Return the page.
 
@@ -81,6 +56,8 @@ def render(
         Returns the lines of warnings; called at the end, since drawing may raise warnings.
     levels : DataFrame, optional
         The result of `level_effects`.
+    outputs : sequence of int, optional
+        The outputs to show; default: all.
 
     Returns
     -------
@@ -100,7 +77,7 @@ def render(
     # A second line of defence: even a name that is not escaped could neither run nor load anything.
     policy = f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'"
     versions = {name: version(name) for name in _PACKAGES} | {"Python": platform.python_version()}
-    outputs = "\n".join(_output(hdmr, k, levels) for k in range(hdmr.sensitivity_.n_outputs))
+    shown = range(hdmr.sensitivity_.n_outputs) if outputs is None else outputs
     return Template(_asset("_report.html")).substitute(
         policy=policy,
         title=escape(title),
@@ -108,7 +85,7 @@ def render(
         script=script,
         facts=_definitions(facts),
         warnings=_list(warnings()),
-        outputs=outputs,
+        outputs="\n".join(_output(hdmr, k, levels) for k in shown),
         options=_definitions(options),
         versions=_definitions(versions),
     )
