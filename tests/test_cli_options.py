@@ -285,7 +285,7 @@ def test_tables_fit_the_terminal(columns, folder, monkeypatch, capsys):
     skops.io.dump(model, "two.skops")
     X.to_csv("two.csv", index=False)
     monkeypatch.setenv("COLUMNS", str(columns))
-    for arguments in (["decompose"], ["decompose", "--level", "0.01"]):
+    for arguments in (["decompose"], ["decompose", "--level", "0.01"], ["explain", "--row", "1"]):
         verb, *options = arguments
         argv = [verb, "two.skops", "two.csv", *options]
         whole = run(capsys, *argv)[1]
@@ -308,7 +308,9 @@ def examples(verb):
     return [line.strip() for line in commands.choices[verb].epilog.splitlines()[1:]]
 
 
-@pytest.mark.parametrize(("verb", "example"), [(verb, line) for verb in ("decompose",) for line in examples(verb)])
+@pytest.mark.parametrize(
+    ("verb", "example"), [(verb, line) for verb in ("decompose", "explain") for line in examples(verb)]
+)
 def test_examples_of_the_help_run(verb, example, folder, capsys, monkeypatch):
     X, y = rows()
     X.assign(price=y).to_parquet("data.parquet")

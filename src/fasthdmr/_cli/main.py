@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import TypeGuard
 
-from fasthdmr._cli import decompose, demo
+from fasthdmr._cli import decompose, demo, explain
 from fasthdmr._cli.arguments import Parser
 from fasthdmr._cli.console import one_line, say, warning_lines
 
@@ -62,6 +62,6 @@ def _parser() -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {version('fasthdmr')}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for module in (demo, decompose):
+    for module in (demo, decompose, explain):
         module.add(commands)
     return parser
