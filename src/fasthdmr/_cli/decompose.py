@@ -10,6 +10,7 @@ import numpy as np
 
 from fasthdmr._cli.arguments import add_command, add_fit, add_inputs, add_results, share
 from fasthdmr._cli.console import say, warning_lines
+from fasthdmr._cli.data_file import STDIN
 from fasthdmr._cli.fitted import Fitted, check_targets, fit
 from fasthdmr._cli.level_effects import level_effects
 from fasthdmr._cli.pictures import picture_files
@@ -81,7 +82,7 @@ def _page(arguments: argparse.Namespace, fitted: Fitted, scores: dict[str, str],
         "Model": arguments.model.name,
         **({} if isinstance(fitted.model, Forest) else {"Class": type(fitted.model).__name__}),
         "Trees": fitted.forest.n_trees,
-        "Data": arguments.data.name,
+        "Data": "standard input" if arguments.data == STDIN else arguments.data.name,
         "Rows": X.shape[0],
         "Variables": f"{X.shape[1]}: {', '.join(hdmr.feature_names_)}",
         **({"Unit of the output": unit} if (unit := hdmr.decomposition_.unit) else {}),
