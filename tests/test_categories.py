@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegressor, RandomForestRegressor
 from tolerance import assert_close
 
-from fasthdmr import HDMR, TreeHDMR, UnknownLevelsWarning, decompose, load_forest
+from fasthdmr import HDMR, TreeHDMR, UnknownLevelsWarning, load_forest
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -233,8 +233,3 @@ def test_set_output():
     hdmr = HDMR(interactions=[("city", "size")]).set_output(transform="pandas").fit(X.set_index(np.arange(N) + 5), Y)
     found = hdmr.transform(X.set_index(np.arange(N) + 5))
     assert found.columns.tolist() == ["city", "size", "street", "new", "city & size"] and found.index[0] == 5
-
-
-def test_labels_are_refused_by_decompose():
-    with pytest.raises(ValueError, match=r"column 'city' holds text.*Encode labels as indicators"):
-        decompose(X[["size", "city"]].astype({"city": str}), [0, 1], y=Y)

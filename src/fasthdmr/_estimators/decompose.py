@@ -10,16 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_consistent_length
 
+from fasthdmr._data.encoding import Encoding, column_name
 from fasthdmr._dictionaries.array_columns import ArrayDictionary
+from fasthdmr._dictionaries.indicator_columns import Indicators, encoding_of
 from fasthdmr._results.decomposition import Decomposition, assemble
 from fasthdmr._saved.columns import columns_content
 from fasthdmr._saved.files import write_file
 from fasthdmr._solve.array_columns import FunctionsOfColumns
 from fasthdmr._solve.problem import Kept, Problem
 from fasthdmr._support.groups import Groups, in_variables
-from fasthdmr._support.numbers import check_numbers
+from fasthdmr._support.numbers import check_numbers, check_rows_are_there
 from fasthdmr._support.scale import check_size
-from fasthdmr._support.subspaces import as_subspace
+from fasthdmr._support.subspaces import Subspace, as_subspace
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import column_names
@@ -27,8 +29,8 @@ from fasthdmr._support.warnings import remembers_warnings
 from fasthdmr._support.weights import check_weights
 
 _LABELS = (
-    "Encode labels as indicators: a column for each level but one, all with the subspace of the variable, as from "
-    "pandas.get_dummies(column, drop_first=True). HDMR and TreeHDMR take text."
+    "Encode labels as indicators, a column for each level but one, all with the subspace of the variable. With y and "
+    "categorical_features='from_dtype', decompose does so itself."
 )
 
 
@@ -45,7 +47,7 @@ class ColumnDecomposition(Decomposition):
         The solution of A nu = beta. f_u is the sum of nu_alpha psi_alpha over the columns alpha of u.
     column_order : ndarray of shape (b,)
         Indices of the columns, sorted by order, then by subspace. This is the order of the rows of `A`, `nu` and
-        `coef` after the constant.
+        `coef` after the constant. Indicators of levels take the place of each categorical column (see `decompose`).
     """
 
     A: Floats | None = None
@@ -78,6 +80,7 @@ def decompose(
     *,
     order: int | None = None,
     feature_names: Sequence[str] | None = None,
+    categorical_features: Any = "from_dtype",
     feature_groups: Any = None,
     n_jobs: int | None = None,
 ) -> ColumnDecomposition:
@@ -100,6 +103,12 @@ def decompose(
         The largest order of a component that is kept. Components of higher order are the residual. None: all.
     feature_names : sequence of str, optional
         Names of the variables. None: x0, x1 and so on.
+    categorical_features : "from_dtype", array-like of int, str or bool, or None
+        The columns that are categorical. The indicators of its levels, less their means, take the place of such a
+        column, in order of decreasing weights of the levels, without the first. Missing values are a level.
+        "from_dtype": columns of dtype category, string, text and objects, and booleans with missing values. (Other
+        booleans are 0 and 1, which are indicators.) With `coef`: no column. Otherwise a mask, or the indices or names
+        of columns.
     feature_groups : dict of str to list of int or str, optional
         Variables that are treated as one, such as ``{"place": ["Latitude", "Longitude"]}``. Variables are numbered in
         the order of their first members.
@@ -115,13 +124,16 @@ def decompose(
     ------
     ValueError
         If shapes do not match, values are not finite, not exactly one of `coef` and `y` is given, or a column with the
-        subspace () is not constant.
+        subspace () is not constant. If `coef` is given for categorical columns: these have no single coefficient.
 
     Warns
     -----
     RankWarning
         If the columns are collinear up to rounding. Also if they are so nearly collinear that, because of rounding, the
         components do not sum to the function.
+    UnknownLevelsWarning
+        In `evaluate` and `component`, if there are levels that did not occur here. There all indicators, less their
+        means, are 0.
 
     Notes
     -----
@@ -138,15 +150,22 @@ def decompose(
     >>> bool(np.allclose(result.intercept + result.evaluate(columns).sum(axis=1), columns @ [1, 1, 0, 0, 1]))
     True
     """
-    check_numbers(columns, "columns", remedy=_LABELS)
-    matrix = check_array(columns, dtype=[np.float64, np.float32], input_name="columns")
+    check_rows_are_there(columns, "columns")
+    by_dtype = isinstance(categorical_features, str)
+    encoding = encoding_of(columns, None if by_dtype and y is None else categorical_features, sample_weight)
+    codes = encoding.encode(columns)
+    check_numbers(codes, "columns", remedy=_LABELS)
+    matrix = check_array(codes, dtype=[np.float64, np.float32], input_name="columns")
     names, labels = _subspaces(subspaces, matrix.shape[1], feature_names)
+    _check_categories(encoding, columns, labels, coef)
     if (groups := Groups.of(feature_groups, names)) is not None:
         names, labels = groups.names, in_variables(groups, labels)
     weights = check_weights(sample_weight, matrix)
     if (coef is None) == (y is None):
         raise ValueError("Pass exactly one of coef (the coefficients of the columns) and y (values to fit them to).")
-    dictionary = ArrayDictionary(labels, column_names(columns))
+    indicators = Indicators.of(encoding, matrix, weights)
+    matrix = indicators.replace(matrix)
+    dictionary = ArrayDictionary(labels, column_names(columns), indicators)
     given = _coefficients(coef, matrix) if y is None else _values(y, matrix)
     several, given = given.ndim == 2, given.reshape(len(given), -1)
     problem = Problem(matrix, weights, Kept(order), None if y is None else given, n_threads(n_jobs))
@@ -169,6 +188,21 @@ def decompose(
         nu=nu if several else nu[:, 0],
         column_order=np.array(dictionary.order, dtype=np.int64),
     )
+
+
+def _check_categories(encoding: Encoding, columns: Any, labels: Sequence[Subspace], coef: Any) -> None:
+    """Raise an error if a categorical column has the subspace (), or coefficients are given for several indicators."""
+    for j, levels in encoding.levels.items():
+        if not labels[j]:
+            raise ValueError(
+                f"The categorical {column_name(columns, j)} has the subspace (), but only constants do. Name the "
+                "variables it depends on."
+            )
+        if coef is not None:
+            raise ValueError(
+                f"coef has one coefficient for each column, but {column_name(columns, j)} is categorical, with "
+                f"{len(levels)} levels. Pass y, or an indicator column for each level."
+            )
 
 
 def _coefficients(coef: Any, matrix: NDArray[Any]) -> Floats:
