@@ -165,6 +165,7 @@ class Primal:
     def __init__(self, products: Floats, right: Floats, ridge: Floats, variance: Floats, n_threads: int) -> None:
         self.products, self.right, self.ridge, self.variance = products, right, ridge, variance
         self.n_threads = n_threads
+        self.solutions: dict[float, Floats] = {}  # those of `fit`
         p = len(ridge)
         self.probes = np.eye(p) if p <= EXACT else random_signs(p)
         self.probes_norm = 1.0 if p <= EXACT else float(_PROBES)
@@ -179,14 +180,15 @@ class Primal:
         root = np.sqrt(factor * self.ridge)[:, None]
         both = self._solve(factor, np.hstack([self.right, root * self.probes]))
         K = self.right.shape[1]
-        a, solved = both[:, :K], both[:, K:]
+        a, solved = both[:, :K].copy(), both[:, K:]
+        self.solutions[factor] = a
         left = self.variance - np.sum(a * self.right, axis=0) - factor * np.sum(self.ridge[:, None] * a**2, axis=0)
         freedom = len(self.ridge) - float(np.sum(root * self.probes * solved)) / self.probes_norm
         return np.maximum(left, 0.0), freedom
 
     def coefficients(self, factor: float) -> Floats:
         """Return the coefficients, (p, K)."""
-        return self._solve(factor, self.right)
+        return self.solutions[factor] if factor in self.solutions else self._solve(factor, self.right)
 
 
 class ByLevels(Primal):
