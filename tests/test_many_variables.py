@@ -76,6 +76,27 @@ def test_strengths_are_shares_of_the_variance_between_bins(weights):
     assert np.abs(screening.variable_strengths(X, weights, values) - expected).max() < 1e-12
 
 
+def test_strengths_of_categories_are_shares_between_levels():
+    rng = np.random.default_rng(0)
+    codes = np.minimum(rng.geometric(0.08, size=2000) - 1, 39)
+    effect = rng.choice([-1.0, 1.0], size=40)[codes]  # in no order, so quantiles of codes explain little of it
+    found = screening.variable_strengths(np.column_stack([codes, codes]), None, effect[:, None], {0: 40})
+    cells = np.minimum(codes, screening.LEVELS - 1)
+    means = np.array([effect[cells == cell].mean() for cell in range(screening.LEVELS)])
+    assert abs(found[0] - np.var(means[cells]) / np.var(effect)) < 1e-12
+    assert found[1] < 0.3 < 0.6 < found[0]
+
+
+def test_categories_are_found_among_hundreds_of_variables():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, 600)).astype(object)
+    for j in (7, 8, 9):
+        X[:, j] = [f"level {k}" for k in rng.integers(12, size=N)]
+    y = np.array([int(level[6:]) % 3 for level in X[:, 8]]) + X[:, 100].astype(float)
+    with pytest.warns(fasthdmr.VariablesWarning, match="598 of 600 variables are left out"):
+        assert HDMR().fit(X, y).subspaces_[:2] == [(8,), (100,)]
+
+
 def test_variables_without_effect_rarely_pass():
     rng = np.random.default_rng(0)
     passing = [

@@ -18,7 +18,7 @@ from fasthdmr._spans.finer import FEW_ROWS
 from fasthdmr._spans.fit import RIDGE, effective_rows, solve_values
 from fasthdmr._spans.kinds import SPANS
 from fasthdmr._spans.levels import MAX_COLUMNS, gram_bytes, n_columns, plan_levels
-from fasthdmr._spans.screening import Room, screen
+from fasthdmr._spans.screening import LEVELS, Room, screen
 from fasthdmr._spans.sizes import main_sizes, rows_for_sizes
 from fasthdmr._support.groups import Groups, columns_of
 from fasthdmr._support.scale import Deviations
@@ -42,7 +42,6 @@ _MAX_SUBSPACES = 100_000
 
 _SCREENED_ROWS = 5000
 _SCREENED_BINS = 4
-_SCREENED_LEVELS = 16
 _NEGLIGIBLE = 1e-6  # share of the variance below which the strength of a pair is rounding
 
 
@@ -130,6 +129,7 @@ def choose_basis(
             chosen=chosen,
             room=_room(order, options),
             strength=strength,
+            n_levels=problem.n_levels,
         )
     plan = plan_spans(
         touched,
@@ -450,7 +450,7 @@ def screen_pairs(
         [size, *[min(size, 3)] * (widest - 1)],
         degree=min(basis_degree, size - 1),
         n_levels=levels,
-        max_levels=[_SCREENED_LEVELS] * widest,
+        max_levels=[LEVELS] * widest,
         groups=groups,
     )
     w = np.ones(len(X)) if weights is None else weights
@@ -470,7 +470,7 @@ def screen_pairs(
     for i in variables:
         codes[i], cells[i] = np.zeros(len(X), dtype=np.int64), 1
         for j in columns[i]:
-            count = _SCREENED_LEVELS if j in levels else _SCREENED_BINS + 1
+            count = LEVELS if j in levels else _SCREENED_BINS + 1
             own = np.minimum(X[:, j], count - 1).astype(np.int64) if j in levels else _codes(X[:, j], weights)
             codes[i], cells[i] = codes[i] * count + own, cells[i] * count
     strengths = np.zeros(len(pairs))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, count
 from math import comb
@@ -19,7 +19,10 @@ from fasthdmr._support.typing import Floats
 from fasthdmr._support.warnings import PairsWarning, VariablesWarning, warn
 
 BINS = 4
-"""The number of quantile bins per variable, on which the effects of variables and pairs are estimated."""
+"""The number of quantile bins per numeric variable, on which the effects of variables and pairs are estimated."""
+
+LEVELS = 16
+"""The most cells of a categorical variable: one for each of the most frequent levels, and one for all others."""
 
 _MOST_PAIRED = 100  # pairs are sought among at most this many of the strongest variables
 _EDGE_ROWS = 500  # the edges of the bins are quantiles of about this many rows
@@ -27,8 +30,10 @@ _BY_CHANCE = 0.1
 _STEP = 4e6  # values at a time, which bounds memory
 
 
-def variable_strengths(X: NDArray[Any], weights: Floats | None, values: Floats) -> Floats:
-    """Return how much of a function's variance each variable explains alone, on a few bins.
+def variable_strengths(
+    X: NDArray[Any], weights: Floats | None, values: Floats, n_levels: Mapping[int, int] | None = None
+) -> Floats:
+    """Return how much of a function's variance each variable explains alone, on a few bins or levels.
 
     Parameters
     ----------
@@ -36,6 +41,8 @@ def variable_strengths(X: NDArray[Any], weights: Floats | None, values: Floats) 
     weights : ndarray of shape (N,) or None
     values : ndarray of shape (N, K)
         The function.
+    n_levels : dict of int to int, optional
+        The number of levels of each categorical column, which holds codes by decreasing frequency.
 
     Returns
     -------
@@ -51,13 +58,15 @@ def variable_strengths(X: NDArray[Any], weights: Floats | None, values: Floats) 
     w = np.ones(len(X)) if weights is None else weights
     deviations = Deviations.of(values, weights)
     total = w.sum() * np.where(deviations.variance > 0, deviations.variance, np.inf)
-    weighted = w[:, None] * deviations.values
+    weighted, levels = w[:, None] * deviations.values, n_levels or {}
     strengths = np.zeros(X.shape[1])
     for part in steps(X.shape[1], len(X), _STEP):
         for j, codes in zip(range(part.start, X.shape[1]), _codes(X[:, part]).T, strict=False):
-            mass = np.bincount(codes, w, BINS + 1)
+            if j in levels:
+                codes = np.minimum(X[:, j], LEVELS - 1).astype(np.int64)
+            mass = np.bincount(codes, w)
             for r, whole in zip(weighted.T, total, strict=True):
-                squares = np.bincount(codes, r, BINS + 1) ** 2
+                squares = np.bincount(codes, r) ** 2
                 strengths[j] += np.sum(np.divide(squares, mass, out=np.zeros_like(mass), where=mass > 0)) / whole
     return strengths
 
@@ -72,17 +81,17 @@ def _codes(X: NDArray[Any]) -> NDArray[np.int64]:
     return np.where(np.isnan(X), BINS, codes)
 
 
-def above_chance(strengths: Floats, freedom: int, n_rows: float) -> NDArray[np.int64]:
+def above_chance(strengths: Floats, freedom: NDArray[Any] | int, n_rows: float) -> NDArray[np.int64]:
     """Return the numbers of those with larger shares than expected by chance, strongest first.
 
     Without an effect, the number of rows times a share has about a chi-square distribution. If none has an effect, a
-    tenth of one passes on average.
+    tenth of one passes on average. The mean of that distribution is subtracted for the order.
 
     Parameters
     ----------
     strengths : ndarray of shape (m,)
         Shares of the variance.
-    freedom : int
+    freedom : int or ndarray of shape (m,)
         Degrees of freedom.
     n_rows : float
         The effective number of rows.
@@ -97,9 +106,9 @@ def above_chance(strengths: Floats, freedom: int, n_rows: float) -> NDArray[np.i
     >>> above_chance(np.array([0.001, 0.2, 0.5]), 3, 1000).tolist()
     [2, 1]
     """
-    strongest = np.argsort(-strengths, kind="stable")
-    passing = np.count_nonzero(strengths * n_rows > chdtri(freedom, _BY_CHANCE / len(strengths)))
-    return strongest[: max(1, passing)]
+    strongest = np.argsort(freedom / n_rows - strengths, kind="stable")
+    passing = strengths * n_rows > chdtri(freedom, _BY_CHANCE / len(strengths))
+    return strongest[passing[strongest]] if passing.any() else strongest[:1]
 
 
 @dataclass(frozen=True)
@@ -162,6 +171,7 @@ def screen(
     chosen: frozenset[Subspace] | None,
     room: Room,
     strength: Callable[[list[Subspace]], Floats],
+    n_levels: Mapping[int, int] | None = None,
 ) -> list[Subspace]:
     """Choose the strongest single variables, and interactions among these. A warning states how many are left out.
 
@@ -178,6 +188,8 @@ def screen(
     room : Room
     strength : callable
         Returns the variance that pairs explain beyond their variables, summed over the weights of the rows.
+    n_levels : dict of int to int, optional
+        The number of levels of each categorical column.
 
     Returns
     -------
@@ -190,12 +202,14 @@ def screen(
     """
     n, K = X.shape[1], values.shape[1]
     n_rows = float(len(X) if weights is None else weights.sum() ** 2 / (weights**2).sum())
-    strengths = variable_strengths(X, weights, values)
-    ranked = (
-        np.argsort(-strengths, kind="stable")
-        if n <= room.variables
-        else above_chance(strengths, (BINS - 1) * K, n_rows)
-    )
+    strengths = variable_strengths(X, weights, values, n_levels)
+    freedom = np.full(n, (BINS - 1) * K)
+    for j, n_own in (n_levels or {}).items():
+        freedom[j] = (min(n_own, LEVELS) - 1) * K
+    if n <= room.variables:
+        ranked = np.argsort(freedom / n_rows - strengths, kind="stable")
+    else:
+        ranked = above_chance(strengths, freedom, n_rows)
     asked = sorted({j for u in chosen or () for j in u})
     others = [j for j in ranked.tolist() if j not in set(asked)]
     variables = [*asked, *others[: max(0, room.variables - len(asked))]]
