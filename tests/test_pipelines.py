@@ -10,11 +10,22 @@ from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegr
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline, make_union
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, QuantileTransformer, StandardScaler, TargetEncoder
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    KBinsDiscretizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    QuantileTransformer,
+    SplineTransformer,
+    StandardScaler,
+    TargetEncoder,
+)
 from tolerance import assert_close
 
 from fasthdmr import TreeHDMR, load_forest
 from fasthdmr.loaders import Trees
+from fasthdmr.loaders.curves import Curve
 
 pd = pytest.importorskip("pandas")
 # Steps of trees are not in spans of splines; levels of new rows are unknown on purpose.
@@ -234,6 +245,89 @@ def test_the_product_measure(trees):
         assert_close(hdmr.component(u)(few.iloc[:, list(u)]), output.mean(axis=others) - output.mean(), 1e-11)
 
 
-def test_the_product_measure_of_several_columns_of_a_number_is_refused(pipe):
-    with pytest.raises(ValueError, match=r"columns that transformers make of the numeric variable 'age'.*'empirical'"):
-        TreeHDMR(pipe, measure="product").fit(FRAME)
+SEVERAL = {
+    "imputer and indicator": make_pipeline(SimpleImputer(add_indicator=True), QuantileTransformer(n_quantiles=20)),
+    "splines": make_pipeline(SimpleImputer(strategy="median"), SplineTransformer(5, extrapolation="linear")),
+    "bins": make_pipeline(SimpleImputer(), KBinsDiscretizer(4, quantile_method="averaged_inverted_cdf")),
+    "one-hot": OneHotEncoder(handle_unknown="ignore", max_categories=9),
+    "polynomial": make_pipeline(SimpleImputer(), PolynomialFeatures(3, include_bias=False)),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+@pytest.mark.parametrize(
+    "trees",
+    [
+        GradientBoostingRegressor(n_estimators=25, max_depth=4, random_state=0),
+        HistGradientBoostingRegressor(max_iter=15, max_depth=3),
+    ],
+    ids=lambda trees: type(trees).__name__,
+)
+def test_the_product_measure_of_several_columns_of_a_number(trees, name):
+    """All of them are functions of one variable, whose marginal is that of its values in the rows."""
+    front = ColumnTransformer(
+        [("hot", OneHotEncoder(handle_unknown="ignore"), ["new", "city"]), ("age", SEVERAL[name], ["age"])],
+        remainder="passthrough",
+        sparse_threshold=0.0,
+    )
+    pipe = make_pipeline(front, trees).fit(FRAME, Y)
+    few = FRAME.iloc[:12].reset_index(drop=True)
+    hdmr = TreeHDMR(pipe, measure="product", order=None).fit(few)
+    far = NEW.assign(age=np.random.default_rng(0).uniform(-30.0, 90.0, len(NEW)))  # not the values of any row
+    assert_close(hdmr.predict(few), pipe.predict(few))
+    for rows in (FRAME, far):
+        known = rows[rows["city"].isin(few["city"])]
+        assert_close(hdmr.predict(known), pipe.predict(known))
+        values = hdmr.evaluate(known)
+        for c, u in enumerate(hdmr.subspaces_):
+            assert_close(hdmr.component(u)(known.iloc[:, list(u)]), values[:, c])
+    rows = [few.iloc[index.ravel(), [j]].reset_index(drop=True) for j, index in enumerate(np.indices((12,) * 4))]
+    output = pipe.predict(pd.concat(rows, axis=1)).reshape((12,) * 4)
+    assert_close(hdmr.intercept_, output.mean(), 1e-12)
+    for u in [u for u in hdmr.subspaces_ if len(u) == 1]:
+        others = tuple(j for j in range(4) if j != u[0])
+        effects = hdmr.component(u)(few.iloc[:, list(u)])
+        assert_close(effects + hdmr.intercept_, output.mean(axis=others), 1e-12)
+    again = pickle.loads(pickle.dumps(hdmr))
+    assert_close(again.evaluate(few), hdmr.evaluate(few), 0)
+
+
+def test_transformers_see_the_rows_of_a_fit_once():
+    """Transformers may take more time than trees; a text encoder is an example."""
+    calls = []
+
+    def count(X):
+        calls.append(len(X))
+        return X
+
+    front = ColumnTransformer(
+        [("hot", OneHotEncoder(handle_unknown="ignore"), ["new", "city"])],
+        remainder=FunctionTransformer(count, feature_names_out="one-to-one"),
+    )
+    pipe = make_pipeline(front, GradientBoostingRegressor(n_estimators=5)).fit(FRAME.fillna({"age": 9.0}), Y)
+    for measure in ("empirical", "product"):
+        calls.clear()
+        TreeHDMR(pipe, measure=measure, smooth=False).fit(FRAME.fillna({"age": 9.0}))
+        assert calls.count(N) == 1
+
+
+def test_splits_of_a_curve_are_cut_at_the_exact_value():
+    curve = Curve.of(np.array([0.0, 1.0, 3.0]), lambda x: np.column_stack([x, np.sin(x)]))
+    low, high = curve.intervals([lambda columns: columns[:, 0] <= 0.3, lambda columns: columns[:, 0] <= -1.0])
+    assert (low, high) == (((-np.inf, 0.3),), ((-np.inf, -1.0),))
+    (never,) = curve.intervals([lambda columns: columns[:, 1] > 2.0])
+    (always,) = curve.intervals([lambda columns: columns[:, 1] < 2.0])
+    assert never == () and always == ((-np.inf, np.inf),)
+
+
+def test_a_curve_is_cut_where_a_transformer_refuses_values():
+    """An encoder takes whole numbers only."""
+
+    def read(x):
+        if (x != np.round(x)).any() or (x < 0).any() or (x > 3).any():
+            raise ValueError
+        return x[:, None] ** 2
+
+    curve = Curve.of(np.array([0.0, 1.0, 3.0]), read)
+    assert curve.intervals([lambda columns: columns[:, 0] <= 1.0]) == [((-np.inf, 1.0),)]
+    assert np.isnan(curve.missing).all()

@@ -273,8 +273,9 @@ class TreeHDMR(BaseHDMR):
             members, combination = self._check_parameters()
             X, codes, y, weights = self._check(members, combination, X, y, sample_weight)
             self._load(members, X, codes, y, weights)
-            problem = self._problem(combination, self._rows_from(X, codes), y, weights)
-            self._assemble(problem, combination, codes, *self._solve(problem, combination, X, codes))
+            inputs = self._inputs(X, codes)
+            problem = self._problem(combination, self._tree_rows.rows(codes, inputs), y, weights)
+            self._assemble(problem, combination, codes, *self._solve(problem, combination, X, codes, inputs))
         return self
 
     @property
@@ -289,7 +290,10 @@ class TreeHDMR(BaseHDMR):
         return self._tree_rows.variables(X)
 
     def _rows_from(self, X: Any, codes: NDArray[Any]) -> NDArray[Any]:
-        return self._tree_rows.rows(X, codes, allow_nan=bool(self._accepts_nan))
+        return self._tree_rows.rows(codes, self._inputs(X, codes))
+
+    def _inputs(self, X: Any, codes: NDArray[Any]) -> NDArray[Any]:
+        return self._tree_rows.inputs(X, codes, allow_nan=bool(self._accepts_nan))
 
     def _check_parameters(self) -> tuple[list[Member], Combination]:
         """Check all parameters that can be checked without data. Return the models, read, and how to combine them."""
@@ -346,10 +350,10 @@ class TreeHDMR(BaseHDMR):
             self.forests_ = load_members(models, codes.shape[1], names_in)
             self._set_names(variable_names(self.forests_, names_in))
 
-    def _trees(self, combination: Combination, X: Any, codes: NDArray[Any], rows: NDArray[Any]) -> TreeDictionary:
+    def _trees(self, combination: Combination, X: Any, codes: NDArray[Any], inputs: NDArray[Any]) -> TreeDictionary:
         """Return the tree columns of all models."""
-        forests, inputs = self._tree_rows.trees(X, codes, rows)
-        return TreeDictionary(forests, self._sorting(combination), n_threads=n_threads(self.n_jobs), inputs=inputs)
+        forests, read = self._tree_rows.trees(X, codes, inputs)
+        return TreeDictionary(forests, self._sorting(combination), n_threads=n_threads(self.n_jobs), inputs=read)
 
     def _sorting(self, combination: Combination) -> Sorting:
         """Return whether terms are trees or nodes."""
@@ -378,11 +382,11 @@ class TreeHDMR(BaseHDMR):
         )
 
     def _solve(
-        self, problem: Problem, combination: Combination, X: Any, codes: NDArray[Any]
+        self, problem: Problem, combination: Combination, X: Any, codes: NDArray[Any], inputs: NDArray[Any]
     ) -> tuple[Dictionary, Sequence[Solution]]:
         """Return the dictionary of the trees, and the components of every output."""
         with self._timed("decomposed"):
-            trees = self._trees(combination, X, codes, problem.X)
+            trees = self._trees(combination, X, codes, inputs)
             return self._strategy(trees, combination).solve(problem)
 
     def _strategy(self, trees: TreeDictionary, combination: Combination) -> Strategy:

@@ -61,35 +61,36 @@ class TreeRows:
         X = as_dense(X, self.forests)
         return self.encoding.encode(X) if self.reads_other_columns else in_numbers(X, self.forests)
 
-    def rows(self, X: Any, codes: NDArray[Any], *, allow_nan: bool) -> NDArray[Any]:
-        """Return the rows of the decomposition; `codes` are the variables of X in numbers, (N, n)."""
+    def inputs(self, X: Any, codes: NDArray[Any], *, allow_nan: bool) -> NDArray[Any]:
+        """Return what trees read at X, (N, p); `codes` are the variables of X in numbers, (N, n)."""
         if not self.reads_other_columns:
             return codes
-        inputs = in_numbers(X, self.forests)
+        inputs: NDArray[Any] = in_numbers(X, self.forests)
         if self.front is None:
             inputs = check_rows(inputs, codes.shape[1], allow_nan=allow_nan, allow_inf=False, estimator="TreeHDMR")
-        elif self.is_product:
-            return one_column_each(self.front, codes, inputs, self.encoding.levels)
-        return inputs if self.is_product else np.hstack([codes, inputs])
+        return inputs
+
+    def rows(self, codes: NDArray[Any], inputs: NDArray[Any]) -> NDArray[Any]:
+        """Return the rows of the decomposition."""
+        if not self.reads_other_columns:
+            return codes
+        if not self.is_product:
+            return np.hstack([codes, inputs])
+        return inputs if self.front is None else one_column_each(self.front, codes, inputs, self.encoding.levels)
 
     def trees(
-        self, X: Any, codes: NDArray[Any], rows: NDArray[Any]
+        self, X: Any, codes: NDArray[Any], inputs: NDArray[Any]
     ) -> tuple[list[Forest], TreeInputs | PipelineInputs | None]:
         """Return forests that read these rows, and the columns that they read as functions of the variables."""
-        first = 0
-        inputs: TreeInputs | PipelineInputs | None = None
-        if self.front is not None and self.is_product:
-            inputs = PipelineInputs.of(
-                X, codes, in_numbers(X, self.forests), self.encoding.levels, self.front, is_alone=True
-            )
-            return compared_alike([in_variables(forest, inputs.tables) for forest in self.forests]), inputs
-        if self.reads_other_columns:
-            first = 0 if self.is_product else codes.shape[1]
-            read = rows[:, first:]
-            if self.front is None:
-                inputs = TreeInputs.of(codes, read, self.encoding.counts, is_alone=self.is_product)
-            else:
-                inputs = PipelineInputs.of(X, codes, read, self.encoding.levels, self.front)
-        elif self.groups is None:
-            return list(self.forests), None
-        return [of_variables(forest, self.groups, first) for forest in self.forests], inputs
+        if not self.reads_other_columns:
+            forests = list(self.forests)
+            return (forests if self.groups is None else [of_variables(f, self.groups, 0) for f in forests]), None
+        first = 0 if self.is_product else codes.shape[1]
+        if self.front is None:
+            read = TreeInputs.of(codes, inputs, self.encoding.counts, is_alone=self.is_product)
+            return [of_variables(forest, self.groups, first) for forest in self.forests], read
+        behind = PipelineInputs.of(X, codes, inputs, self.encoding.levels, self.front, is_alone=self.is_product)
+        if not self.is_product:
+            return [of_variables(forest, self.groups, first) for forest in self.forests], behind
+        curves = behind.curves(codes)
+        return compared_alike([in_variables(forest, behind.tables, curves) for forest in self.forests]), behind

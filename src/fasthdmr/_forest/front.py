@@ -92,6 +92,10 @@ class Front:
     sources: tuple[int, ...]
     n_features: int
 
+    def columns_of(self, variable: int) -> NDArray[np.int64]:
+        """Return which of the columns that the trees read are functions of a column of X."""
+        return np.flatnonzero(np.array(self.sources) == variable)
+
     @classmethod
     def of_rows(cls, n_features: int, reading: Reading, used: Iterable[int] | None = None) -> Front:
         """Return the front of trees that read X itself, or only some of its columns."""

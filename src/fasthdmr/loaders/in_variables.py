@@ -10,17 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr._forest.forest import Forest
+from fasthdmr.loaders.curves import Curve, GoesLeft, Intervals
 from fasthdmr.loaders.trees import Trees
 
-Intervals = tuple[tuple[float, float], ...]
 _NOTHING = (1.0, 0.0, 0.0)  # replaces no value
 
 
-def in_variables(forest: Forest, tables: Mapping[int, NDArray[np.float64]]) -> Forest:
+def in_variables(
+    forest: Forest, tables: Mapping[int, NDArray[np.float64]], curves: Mapping[int, Curve] | None = None
+) -> Forest:
     """Return trees behind transformers as functions of one column for each variable.
 
-    The column of a numeric variable is the only one that the trees use of it. The column of a categorical variable
-    holds the codes of its levels: each split is by the set of the codes that go left.
+    The column of a categorical variable holds the codes of its levels: each split is by the set of the codes that go
+    left. The column of a numeric variable is the only one that the trees use of it. If they use several, it is the
+    variable itself, and each split is by the intervals of its values that go left.
 
     Parameters
     ----------
@@ -28,38 +31,56 @@ def in_variables(forest: Forest, tables: Mapping[int, NDArray[np.float64]]) -> F
         With a front.
     tables : dict of int to ndarray of shape (L + 1, m)
         For each categorical variable, the m columns that trees use of it, at each code.
-
-    Raises
-    ------
-    ValueError
-        If trees use several columns of a numeric variable.
+    curves : dict of int to Curve, optional
+        For each numeric variable of which trees use several columns, these columns.
     """
-    sources = np.array(forest.sources)
+    sources, curves = np.array(forest.sources), curves or {}
     place = np.array([np.sum(sources[:j] == source) for j, source in enumerate(sources)])  # among those of its variable
-    for j in sorted(set(sources[place > 0].tolist()) - set(tables)):
-        raise ValueError(
-            f"The trees use {np.sum(sources == j)} columns that transformers make of the numeric variable "
-            f"{forest.feature_names[j] if forest.feature_names else f'x{j}'!r}, and measure='product' takes one. Pass "
-            "measure='empirical'."
-        )
     trees = Trees.of(forest)
+    if curves:  # their intervals are compared in float64
+        trees = trees.in_float64()
     inner = trees.left >= 0
     feature = np.where(inner, sources[np.where(inner, trees.feature, 0)], 0)
     numbers, known = np.full(len(feature), -1), dict[Intervals, int]()
+    missing_left = np.array(trees.missing_left)
+    sets: dict[int, Intervals] = {}
     for m in np.flatnonzero(inner).tolist():
-        if (table := tables.get(int(feature[m]))) is not None:
-            intervals = _runs(_goes_left(trees, m, table[:, place[trees.feature[m]]]))
-        elif (own := _set_of(trees, m)) is not None:
-            intervals = tuple(map(tuple, own.tolist()))
-        else:
-            continue
+        j = int(feature[m])
+        if j in tables:
+            sets[m] = _runs(_goes_left(trees, m, tables[j][:, place[trees.feature[m]]]))
+        elif j not in curves and (own := _set_of(trees, m)) is not None:
+            sets[m] = tuple(map(tuple, own.tolist()))
+    for j, curve in curves.items():
+        nodes_of: dict[tuple[float, ...], list[int]] = {}  # by split
+        for m in np.flatnonzero(inner & (feature == j)).tolist():
+            key = (trees.feature[m], trees.threshold[m], trees.set_of_nodes()[m], trees.missing_left[m])
+            nodes_of.setdefault(key, []).append(m)
+        splits = [_split(trees, nodes[0], place) for nodes in nodes_of.values()]
+        for nodes, split, intervals in zip(nodes_of.values(), splits, curve.intervals(splits), strict=True):
+            sets |= dict.fromkeys(nodes, intervals)
+            missing_left[nodes] = split(curve.missing[None])[0]
+    for m, intervals in sorted(sets.items()):
         numbers[m] = known.setdefault(intervals, len(known))
     replaced = np.tile(_NOTHING, (forest.n_features, 1))
     for column, j in enumerate(sources):
-        if trees.replaced is not None and j not in tables:
+        if trees.replaced is not None and j not in tables and j not in curves:
             replaced[j] = trees.replaced[column]
-    trees = replace(trees, n_features=forest.n_features, feature=feature, replaced=replaced, front=None)
-    return replace(trees, **_as_fields(numbers, list(known))).forest()
+    trees = replace(
+        trees,
+        n_features=forest.n_features,
+        feature=feature,
+        missing_left=missing_left,
+        replaced=replaced,
+        front=None,
+        **_as_fields(numbers, list(known)),
+    )
+    return trees.forest()
+
+
+def _split(trees: Trees, node: int, place: NDArray[np.int64]) -> GoesLeft:
+    """Return which rows of the columns of a variable go left at a node."""
+    own = int(place[trees.feature[node]])
+    return lambda columns: _goes_left(trees, node, columns[:, own])
 
 
 def _as_fields(numbers: NDArray[np.int64], sets: Sequence[Intervals]) -> dict[str, Any]:

@@ -288,7 +288,7 @@ class Trees:
             or sets out of range; thresholds that are NaN; intervals that do not ascend.
         """
         if self.category_set is not None and not self.float64:
-            return self._in_float64().forest()
+            return self.in_float64().forest()
         comparison, category_set = self._comparison()
         core = _core.Forest(
             n_features=self.n_features,
@@ -336,16 +336,14 @@ class Trees:
             np.empty((0, 2)) if self.set_intervals is None else self.set_intervals,
         )
 
-    def _in_float64(self) -> Trees:
+    def in_float64(self) -> Trees:
         """Return the same sum of trees with comparisons in float64, which category sets need."""
-        assert self.set_intervals is not None
-        ends = [_core.float32_intervals(of.copy())[:, k] for k, of in enumerate(self.set_intervals.T)]
-        return replace(
-            self,
-            float64=True,
-            threshold=_core.float64_thresholds(self.threshold),
-            set_intervals=np.column_stack(ends),
-        )
+        if self.float64:
+            return self
+        intervals = self.set_intervals
+        if intervals is not None:
+            intervals = np.column_stack([_core.float32_intervals(of.copy())[:, k] for k, of in enumerate(intervals.T)])
+        return replace(self, float64=True, threshold=_core.float64_thresholds(self.threshold), set_intervals=intervals)
 
 
 def numbered(count: int, prefix: str = "") -> tuple[str, ...]:
