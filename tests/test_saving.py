@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from saved import assert_same, assert_same_results, content_of, loaded, parts_of
+from saved import assert_same, assert_same_results, content_of, data_of, loaded, parts_of, with_parts
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
@@ -236,6 +236,20 @@ def test_results_of_decompose(tmp_path):
         for attribute in ("A", "nu", "column_order"):
             np.testing.assert_array_equal(getattr(again, attribute), getattr(result, attribute))
         assert_same_results(result, again)
+
+
+def test_categorical_columns_of_decompose():
+    columns = np.column_stack([RNG.choice(["a", "b", None], len(X)).astype(object), X[:, 1]])
+    result = fasthdmr.decompose(columns, [0, 1], y=Y)
+    again = loaded(content_of(result))
+    np.testing.assert_array_equal(again.evaluate(columns), result.evaluate(columns))
+    with pytest.warns(fasthdmr.UnknownLevelsWarning):
+        unknown = again.evaluate(np.array([["c", 0.5]], dtype=object))
+    assert unknown[0, 0] == 0
+    document, members = parts_of(content_of(result))
+    members["indicators/0.npy"] = data_of(np.zeros(5))
+    with pytest.raises(ValueError, match="indicators/0"):
+        loaded(with_parts(document, members))
 
 
 @settings(max_examples=15, deadline=None)

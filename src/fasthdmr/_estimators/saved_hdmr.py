@@ -112,7 +112,7 @@ class SavedHDMR(BaseHDMR):
         rows = self._tree_rows
         if rows is None or not keeps_trees(self.decomposition_.dictionary):
             return codes
-        return rows.rows(X, codes, allow_nan=self._record().allow_nan)
+        return rows.rows(codes, rows.inputs(X, codes, allow_nan=self._record().allow_nan))
 
     @property
     def _has_black_box(self) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from fasthdmr._dictionaries.array_columns import ArrayDictionary
 from fasthdmr._results.decomposition import Decomposition
 from fasthdmr._saved.archive import Archive, Writer
 from fasthdmr._saved.decomposition import read_decomposition, write_decomposition
+from fasthdmr._saved.fields import Refused
 from fasthdmr._saved.record import versions
 
 DECOMPOSE = "decompose"
@@ -33,7 +35,10 @@ def read_columns(archive: Archive) -> tuple[Decomposition, dict[str, Any]]:
     """Return the decomposition, and the further attributes of the result of `decompose`."""
     n = archive.document.integer("n_columns", 1)
     decomposition = read_decomposition(archive.document.fields("decomposition"), n, archive)
-    order = archive.integers("column_order", [None], 0, n - 1)
+    dictionary = decomposition.dictionary
+    if not isinstance(dictionary, ArrayDictionary):
+        raise Refused("'dictionary' of a result of decompose must be of columns")
+    order = archive.integers("column_order", [None], 0, len(dictionary.order) + len(dictionary.constant) - 1)
     b = len(order)
     K = [] if decomposition.output_names is None else [len(decomposition.output_names)]
     return decomposition, {

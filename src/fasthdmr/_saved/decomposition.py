@@ -13,7 +13,7 @@ from fasthdmr._saved.archive import Archive, Writer
 from fasthdmr._saved.context import Context
 from fasthdmr._saved.dictionaries import count_columns, given_columns, has_black_box, read_dictionary, write_dictionary
 from fasthdmr._saved.fields import Fields, Refused
-from fasthdmr._saved.levels import read_distinct_levels, write_levels
+from fasthdmr._saved.levels import read_levels_of_columns, write_levels
 from fasthdmr._saved.sensitivity import read_sensitivity, with_intervals, write_sensitivity
 from fasthdmr._saved.solutions import read_solution, write_solution
 from fasthdmr._support.groups import Groups
@@ -30,6 +30,8 @@ def write_decomposition(decomposition: Decomposition, n_columns: int, out: Write
         "feature_names": list(decomposition.feature_names),
         "output_names": None if outputs is None else list(outputs),
         "unit": decomposition.unit,
+        "targets": list(decomposition.targets),
+        "warnings": list(decomposition.warnings),
         "levels": [{"column": j, "levels": write_levels(levels)} for j, levels in decomposition.levels.items()],
         "groups": None if groups is None else _written(groups),
         "dictionary": write_dictionary(dictionary, out),
@@ -49,7 +51,10 @@ def read_decomposition(fields: Fields, n_columns: int, archive: Archive) -> Deco
     K = len(solutions)
     if not names or K == 0 or (1 if outputs is None else len(outputs)) != K:
         raise Refused(f"{fields.where} must have names of variables, and one name for each of several outputs")
-    levels = _read_levels(fields, n_columns)
+    targets = fields.texts("targets")
+    if targets and len(targets) != K:
+        raise Refused(f"'targets' of {fields.where} must be one text for each output, or none")
+    levels = read_levels_of_columns(fields, n_columns)
     groups = None if fields.is_null("groups") else _read_groups(fields.fields("groups"), names, n_columns)
     context = Context(archive, len(names), n_columns, K, levels, groups)
     dictionary = read_dictionary(fields.fields("dictionary"), context)
@@ -69,6 +74,8 @@ def read_decomposition(fields: Fields, n_columns: int, archive: Archive) -> Deco
         outputs,
         None if fields.is_null("sample") else _read_sample(fields.fields("sample"), n_columns, archive),
         unit=fields.text("unit"),
+        targets=targets,
+        warnings=fields.texts("warnings"),
         levels=levels,
         groups=groups,
     )
@@ -79,16 +86,6 @@ def read_decomposition(fields: Fields, n_columns: int, archive: Archive) -> Deco
     if not has_black_box(dictionary) and any(s.black_box.indices.tolist() != [1] for s in result.solutions):
         raise Refused(f"{fields.where} must say that its black box is not known")
     return result
-
-
-def _read_levels(fields: Fields, n_columns: int) -> dict[int, tuple[Any, ...]]:
-    levels = {}
-    for each in fields.objects("levels"):
-        j = each.integer("column", 0, n_columns - 1)
-        if j in levels:
-            raise Refused(f"{each.where} is of a column that has levels already")
-        levels[j] = read_distinct_levels(each.value("levels"), each.where)
-    return levels
 
 
 def _written(groups: Groups) -> dict[str, Any]:

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from fasthdmr._data.encoding import Encoding
 from fasthdmr._dictionaries.array_columns import ArrayDictionary
 from fasthdmr._dictionaries.dictionary import Dictionary, OwnSpans
+from fasthdmr._dictionaries.indicator_columns import Indicators
 from fasthdmr._dictionaries.tree_columns import TreeDictionary
 from fasthdmr._kernel_machines.columns import KernelDictionary
 from fasthdmr._measures.product import ProductDictionary
@@ -15,6 +17,7 @@ from fasthdmr._saved.archive import Writer
 from fasthdmr._saved.context import Context
 from fasthdmr._saved.fields import Fields, Refused
 from fasthdmr._saved.kernels import read_kernel, write_kernel
+from fasthdmr._saved.levels import read_levels_of_columns, write_levels
 from fasthdmr._saved.spans import UnknownBlackBox, keeps_terms, read_spans, write_spans
 from fasthdmr._saved.trees import read_product, read_trees, write_product, write_trees
 from fasthdmr._spans.fit import SpanDictionary
@@ -41,10 +44,13 @@ class Kind:
 
 
 def _write_columns(dictionary: ArrayDictionary, out: Writer) -> dict[str, Any]:
-    names = dictionary.column_names
+    names, indicators = dictionary.column_names, dictionary.indicators
+    for j, means in indicators.means.items():
+        out.add(f"indicators/{j}", means)
     return {
         "subspaces": [list(u) for u in dictionary.subspaces],
         "column_names": None if names is None else list(names),
+        "levels": [{"column": j, "levels": write_levels(each)} for j, each in indicators.encoding.levels.items()],
     }
 
 
@@ -53,7 +59,9 @@ def _read_columns(fields: Fields, context: Context) -> ArrayDictionary:
     names = None if fields.is_null("column_names") else fields.texts("column_names")
     if not all(list(u) == sorted(set(u)) for u in subspaces) or (names is not None and len(names) != len(subspaces)):
         raise Refused(f"{fields.where} must have one ascending subspace, and one name if any, for each column")
-    return ArrayDictionary(subspaces, names)
+    levels = read_levels_of_columns(fields, len(subspaces))
+    means = {j: context.archive.array(f"indicators/{j}", [max(len(each) - 1, 1)]) for j, each in levels.items()}
+    return ArrayDictionary(subspaces, names, Indicators(Encoding(levels), means))
 
 
 _ALL = (

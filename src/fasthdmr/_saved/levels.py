@@ -57,6 +57,17 @@ def read_distinct_levels(values: Any, where: str) -> tuple[Any, ...]:
     return levels
 
 
+def read_levels_of_columns(fields: Fields, n_columns: int) -> dict[int, tuple[Any, ...]]:
+    """Return the levels of each categorical column, from the list "levels"."""
+    levels: dict[int, tuple[Any, ...]] = {}
+    for each in fields.objects("levels"):
+        j = each.integer("column", 0, n_columns - 1)
+        if j in levels:
+            raise Refused(f"{each.where} is of a column that has levels already")
+        levels[j] = read_distinct_levels(each.value("levels"), each.where)
+    return levels
+
+
 def _read(value: Any, where: str) -> Any:
     if value is None or isinstance(value, str | bool | int | float):
         return value
