@@ -67,7 +67,7 @@ class Dictionary(ABC):
 
         A component is given by its output and its weights, (1 + b, 1). All outputs have the same columns.
         """
-        return self._own_columns(rows, components[:1])
+        return self._own_columns(rows, [max(components, key=lambda of: of[1].nnz)])  # constant outputs have weight 0
 
     def _own_columns(self, rows: NDArray[Any], components: Sequence[tuple[int, csc_array]]) -> Floats:
         blocks = [np.zeros((len(rows), 0))]

@@ -35,7 +35,8 @@ def _written(level: Any) -> Any:
     if isinstance(level, bytes):
         return {"bytes": base64.b64encode(level).decode()}
     if type(level).__name__ == "Interval" and isinstance(level.left, int | float):
-        return {"interval": [float(level.left), float(level.right)], "closed": level.closed}
+        ends = [float(end) if math.isfinite(end) else str(end) for end in (level.left, level.right)]
+        return {"interval": ends, "closed": level.closed}
     raise ValueError(
         f"The level {level!r} cannot be saved: levels must be text, finite numbers, booleans, bytes or intervals of "
         "numbers. Give the levels names before the fit."
@@ -77,7 +78,14 @@ def _read(value: Any, where: str) -> Any:
             return base64.b64decode(fields.text("bytes"), validate=True)
         except (binascii.Error, ValueError):
             raise Refused(f"'bytes' of {where} must be base64") from None
-    ends, closed = fields.numbers("interval"), fields.text("closed")
+    given, closed = fields.value("interval"), fields.text("closed")
+    ends = [_end(end, where) for end in given] if isinstance(given, list) else []
     if len(ends) != 2 or not ends[0] <= ends[1] or closed not in ("left", "right", "both", "neither"):
         raise Refused(f"{where} must hold intervals with two ascending ends")
     return require("pandas", extra="frame").Interval(*ends, closed=closed)
+
+
+def _end(value: Any, where: str) -> float:
+    if value in ("inf", "-inf") or (isinstance(value, int | float) and not isinstance(value, bool)):
+        return float(value)
+    raise Refused(f"the ends of intervals of {where} must be numbers, 'inf' or '-inf'")

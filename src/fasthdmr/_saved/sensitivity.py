@@ -15,6 +15,7 @@ from fasthdmr._saved.dictionaries import count_columns, given_columns
 from fasthdmr._saved.fields import Fields, Refused
 from fasthdmr._saved.solutions import read_matrix, without_columns, write_matrix
 from fasthdmr._support.cached import with_values
+from fasthdmr._support.groups import columns_of
 from fasthdmr._support.indices import INDICES
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._uncertainty.blocks import Curve
@@ -77,7 +78,8 @@ def with_intervals(fields: Fields, decomposition: Decomposition, archive: Archiv
     kind, n = fields.text("intervals"), len(result.feature_names)
     read = {"jackknife": _jackknife, "bootstrap": _bootstrap}
     curves = fields.integers("curves", n - 1)
-    if kind not in read or sorted(set(curves)) != sorted(u[0] for u in result.subspaces if len(u) == 1):
+    needed = {u[0] for u in result.subspaces if len(u) == len(columns_of(result.groups, u)) == 1}
+    if kind not in read or not needed <= set(curves):
         raise Refused(f"'intervals' and 'curves' of {fields.where} must be those of all components of one variable")
     of_outputs = result.sensitivity.S.shape[1:]
     shapes = {"subspace": (len(result.subspaces), *of_outputs), "variable": (n, *of_outputs)}
@@ -94,7 +96,7 @@ def _jackknife(result: Decomposition, sample: Any, variables: list[int], archive
         means = archive.array(f"curves/{j}/means", [None])
         shape = (len(result.solutions), len(means) + 1, len(means) + 1)
         curves[j] = Curve(means, archive.array(f"curves/{j}/covariance", shape))
-        if result.groups is None and result.columns_of(j, np.zeros(1)).shape[1] != len(means):
+        if result.columns_of(j, np.zeros(1)).shape[1] not in (0, len(means)):
             raise Refused(f"'curves/{j}/means' has another length than the component has columns")
     return with_values(Uncertainty(result, sample, None), curves=curves)
 

@@ -11,6 +11,7 @@ from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._solve.decomposed import Decomposed
 from fasthdmr._spans.fit import SpanDictionary
 from fasthdmr._support.cached import cached_property
+from fasthdmr._support.groups import columns_of
 from fasthdmr._support.indices import INDICES, OF_SUBSPACES, OF_VARIABLES, HalfWidths
 from fasthdmr._support.sample import Sample
 from fasthdmr._support.subspaces import Subspace
@@ -77,7 +78,10 @@ class Uncertainty:
 
     def _curve_deviation(self, variable: int, values: Floats) -> Floats:
         """Return the standard error of a component at values, (N, 1), for an effective sample size of 1; (N, K)."""
-        return self.curves[variable].deviation(self.decomposition.columns_of(variable, values[:, 0]))
+        columns = self.decomposition.columns_of(variable, values[:, 0])
+        if columns.shape[1] == 0:  # the component is 0, because all outputs are constant
+            return np.zeros((len(values), len(self.decomposition.solutions)))
+        return self.curves[variable].deviation(columns)
 
     @property
     def _scale(self) -> Floats:
@@ -86,10 +90,11 @@ class Uncertainty:
 
     @cached_property
     def curves(self) -> dict[int, Curve]:
-        """The covariances of the components of one variable, by variable."""
+        """The covariances of the components of one variable that is one column, by variable."""
+        groups, subspaces = self.decomposition.groups, self.decomposition.subspaces
         with one_blas_thread():
             influence = self._influence()
-            return {u[0]: influence.curve(u) for u in self.decomposition.subspaces if len(u) == 1}
+            return {u[0]: influence.curve(u) for u in subspaces if len(u) == len(columns_of(groups, u)) == 1}
 
     def _rows(self) -> tuple[Floats, Floats, Floats | None]:
         """Return rows of the sample, their weights, and the values of the black box if they were projected."""
