@@ -8,11 +8,10 @@ from typing import Any
 from fasthdmr._cli.arguments import add_command, add_fit, add_inputs, add_results, positive
 from fasthdmr._cli.console import say
 from fasthdmr._cli.fitted import Fitted, check_targets, fit
-from fasthdmr._cli.output_file import drawn, write_files
 from fasthdmr._cli.table_files import file_names, table_files
 from fasthdmr._cli.tables import output_name
-from fasthdmr._results.explanation import Explanation
 from fasthdmr._support.optional import require
+from fasthdmr._support.output_file import drawn, write_files
 from fasthdmr._support.text import escaped
 
 _EXAMPLES = """\
@@ -50,7 +49,7 @@ def _run(arguments: argparse.Namespace) -> None:
     count = len(fitted.rows.X)
     if (beyond := max(rows)) > count:
         raise ValueError(f"--row must be from 1 to {count}, the number of rows in {arguments.data}; got {beyond}.")
-    found = {
+    found: dict[tuple[int, int], Any] = {
         (row, k): fitted.hdmr.explain(fitted.rows.X.iloc[[row - 1]], output=k) for row in rows for k in fitted.outputs
     }
     files = {} if directory is None else _files(fitted, found, arguments.format)
@@ -76,7 +75,7 @@ def _value(y: Any, row: int) -> str:
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
-def _files(fitted: Fitted, found: dict[tuple[int, int], Explanation], kind: str | None) -> dict[str, bytes]:
+def _files(fitted: Fitted, found: dict[tuple[int, int], Any], kind: str | None) -> dict[str, bytes]:
     """Return the table of all terms, and a picture of each explanation."""
     pandas, pyplot = require("pandas", extra="cli"), require("matplotlib.pyplot", extra="cli")
     indices = fitted.hdmr.sensitivity_
