@@ -175,7 +175,7 @@ def test_waterfall_without_a_residual():
     one = HDMR().fit(X, y).explain(X.iloc[0])
     (axes,) = one.plot().axes_
     assert len(axes.patches) == len(one.names) == len(axes.get_yticklabels())
-    assert axes.get_title().endswith(f"output = {one.intercept + one.contributions.sum():.4g}")
+    assert axes.get_title().endswith(f"sum of the components = {one.intercept + one.contributions.sum():.4g}")
 
 
 def test_print_names_the_strongest_components(hdmr):

