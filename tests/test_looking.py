@@ -1,6 +1,7 @@
 """Results as people see them: `repr`, HTML in notebooks, and tables as sequences."""
 
 import pickle
+import re
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
@@ -115,6 +116,13 @@ def test_html_of_indices_has_the_numbers_of_the_table():
     assert read.rows[1][4] == "0.5000 ±\xa00.0100" and read.rows[3][4] == "−0.1000 ±\xa00.0100"
     assert read.rows[-2][1] == "Sum" and read.rows[-1][1] == "Residual"
     assert read.tags.count("svg") == 3
+
+
+def test_bars_of_an_explanation_are_those_of_its_terms():
+    html = explanation(intercept=1e6)._repr_html_()
+    widths = [float(width) for width in re.findall(r'<rect [^>]* width="([0-9.]+)"', html)]
+    assert len(widths) == 4  # three components and the residual, not the constant
+    assert_close(np.array(widths) / widths[0], [1.0, 0.75, 0.5, 0.25], 0.01, reason="rounded to a tenth of a pixel")
 
 
 def test_html_of_several_outputs_has_a_table_each():

@@ -148,4 +148,4 @@ class Explanation(ShownInNotebooks):
         rows = [(*term, total) for term, total in zip(terms, sums, strict=True)]
         columns = ("Subspace", "Variables", "Values", "Contribution", "Sum")
         foot = ("", with_unit(last, self.unit), "", sums[-1] if output is None else output, None)
-        return Shown(columns, rows, [foot], bar="Contribution")
+        return Shown(columns, rows, [foot], bar="Contribution", without_bar=1)

@@ -15,11 +15,12 @@ from fasthdmr._support.text import escaped
 _WIDTH, _HEIGHT = 120, 12  # of a bar, in pixels
 # Colours are those of the text around, so that tables are readable on any background.
 _STYLE = """<style>
+.fasthdmr { overflow-x: auto; }
 .fasthdmr table { border-collapse: collapse; font-variant-numeric: tabular-nums; color: inherit; }
 .fasthdmr th, .fasthdmr td { padding: .2em .7em; border: 0; text-align: right; white-space: nowrap; }
 .fasthdmr th.text, .fasthdmr td.text { text-align: left; white-space: normal; max-width: 30em; }
-.fasthdmr td.text { overflow-wrap: anywhere; }
-.fasthdmr thead th { border-bottom: 1px solid currentColor; }
+.fasthdmr td.text { overflow-wrap: anywhere; min-width: 5em; }
+.fasthdmr thead th, .fasthdmr thead td { border-bottom: 1px solid currentColor; }
 .fasthdmr tfoot tr:first-child td { border-top: 1px solid currentColor; }
 .fasthdmr small { opacity: .75; }
 .fasthdmr .title { font-weight: bold; }
@@ -39,6 +40,8 @@ class Shown:
     remarks : sequence of str
     bar : str
         The column with a bar beside each number, in HTML; "" for none.
+    without_bar : int
+        The number of first rows that have none.
 
     Examples
     --------
@@ -58,6 +61,7 @@ class Shown:
     title: str = ""
     remarks: Sequence[str] = ()
     bar: str = ""
+    without_bar: int = 0
 
     def __str__(self) -> str:
         table = [format_rows(self.columns, self.rows, self.footer)] if self.columns else []
@@ -81,7 +85,7 @@ class Shown:
             for k in range(len(self.columns))
         ]
         at = self.columns.index(self.bar) if self.bar else -1
-        scale = _scale([row[at] for row in self.rows]) if self.bar else (0.0, 0.0)
+        scale = _scale([row[at] for row in self.rows[self.without_bar :]]) if self.bar else (0.0, 0.0)
 
         def line(row: Sequence[Any], *, has_bar: bool) -> str:
             cells = []
@@ -95,7 +99,7 @@ class Shown:
         for k, (head, text) in enumerate(zip(self.columns, is_text, strict=True)):
             heads.append(f'<th scope="col"{_kind(text)}>{escape(escaped(head))}</th>')
             heads += ["<td></td>"] * (k == at)
-        body = "\n".join(line(row, has_bar=True) for row in self.rows)
+        body = "\n".join(line(row, has_bar=number >= self.without_bar) for number, row in enumerate(self.rows))
         foot = "\n".join(line(row, has_bar=False) for row in self.footer)
         foot = f"\n<tfoot>\n{foot}\n</tfoot>" if foot else ""
         return f"<table>\n<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>\n{body}\n</tbody>{foot}\n</table>"
