@@ -424,7 +424,7 @@ def test_refusals_name_the_remedy():
     hdmr = of_pairs(of_bits).fit(bits(200))
     with pytest.raises(ValueError, match=r"of one variable, got x0 & x1.*Sa_conf"):
         hdmr.component((0, 1)).standard_error([[0.0, 1.0]])
-    with pytest.raises(ValueError, match=r"shape \(N,\) or \(N, 1\), got \(1, 2\)"):
+    with pytest.raises(ValueError, match=r"takes an array of shape \(N, 1\), got \(1, 2\)"):
         hdmr.component(0).standard_error([[0.0, 1.0]])
 
 

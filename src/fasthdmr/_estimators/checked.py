@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from fasthdmr._data.encoding import FROM_DTYPE, Encoding
 from fasthdmr._solve.problem import Kept
 from fasthdmr._spans.kinds import BasisKind
+from fasthdmr._support.choices import IntervalMethod, Normalise
 from fasthdmr._support.groups import Groups
 from fasthdmr._support.numbers import as_floats, check_numbers, check_rows_are_there
 from fasthdmr._support.outputs import names_of_target
@@ -21,7 +22,6 @@ from fasthdmr._support.scale import check_size
 from fasthdmr._support.subspaces import Subspace, as_subspace
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import check_kind, check_names, dtypes_of
-from fasthdmr._uncertainty.bootstrap import KINDS
 
 MAX_DEGREE = 3
 _LABELS = (
@@ -60,8 +60,8 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
     def _check_kept(self) -> None:
         """Check the parameters common to all estimators."""
         order, normalise = self.order, self.normalise
-        check_kind(self.ci, list(KINDS), name="ci")
-        if normalise not in ("output", "data"):
+        check_kind(self.ci, get_args(IntervalMethod), name="ci")
+        if normalise not in get_args(Normalise):
             raise ValueError(f"normalise must be 'output' or 'data', got {normalise!r}.")
         if order is not None and (not isinstance(order, int | np.integer) or order < 1):
             raise ValueError(f"order must be a positive integer or None, got {order!r}.")

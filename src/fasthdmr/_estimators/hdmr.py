@@ -19,6 +19,7 @@ from fasthdmr._solve.problem import Problem
 from fasthdmr._spans.kinds import SPANS
 from fasthdmr._spans.of_values import ValuesInSpans
 from fasthdmr._spans.planning import SpanOptions
+from fasthdmr._support.choices import IntervalMethod, Normalise, SpanBasis
 from fasthdmr._support.optional import find
 from fasthdmr._support.sample import Sample
 from fasthdmr._support.threads import n_threads
@@ -109,13 +110,13 @@ class HDMR(BaseHDMR):
         *,
         order: int = 2,
         interactions: Any = None,
-        basis: str = "spline",
+        basis: SpanBasis = "spline",
         degree: int = 3,
         n_splines: Any = None,
         categorical_features: Any = "from_dtype",
         feature_groups: Any = None,
-        normalise: str = "output",
-        ci: str = "jackknife",
+        normalise: Normalise = "output",
+        ci: IntervalMethod = "jackknife",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:

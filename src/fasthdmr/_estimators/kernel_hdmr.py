@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags, get_tags
@@ -21,6 +21,7 @@ from fasthdmr._measures.gaussian import GaussianMeasure
 from fasthdmr._measures.rows import RowsMeasure
 from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._solve.problem import Problem
+from fasthdmr._support.choices import IntervalMethod, Normalise
 from fasthdmr._support.subspaces import Subspace, as_subspace, subspace_names
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
@@ -99,10 +100,10 @@ class KernelHDMR(BaseHDMR):
         estimator: Any,
         *,
         order: int | None = None,
-        measure: Any = "empirical",
+        measure: Literal["empirical"] | tuple[ArrayLike, ArrayLike] = "empirical",
         feature_groups: Any = None,
-        normalise: str = "output",
-        ci: str = "jackknife",
+        normalise: Normalise = "output",
+        ci: IntervalMethod = "jackknife",
     ) -> None:
         self.estimator = estimator
         self.order = order

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,6 +38,7 @@ from fasthdmr._solve.tree_columns import TreesInColumns
 from fasthdmr._spans.kinds import BASES
 from fasthdmr._spans.of_trees import TreesInSpans, sorting_of_terms
 from fasthdmr._spans.planning import SpanOptions
+from fasthdmr._support.choices import Basis, Combine, IntervalMethod, Normalise, TreeMeasure
 from fasthdmr._support.numbers import as_floats, holds_numbers
 from fasthdmr._support.sample import Sample
 from fasthdmr._support.threads import n_threads
@@ -199,18 +200,18 @@ class TreeHDMR(BaseHDMR):
         *,
         order: int | None = 2,
         interactions: Any = None,
-        basis: str = "spline",
+        basis: Basis = "spline",
         degree: int = 3,
         n_splines: Any = None,
         smooth: bool = True,
-        combine: str = "auto",
+        combine: Combine = "auto",
         alphas: Any = None,
         cv: Any = 5,
-        measure: str = "empirical",
+        measure: TreeMeasure = "empirical",
         categorical_features: Any = "from_dtype",
-        normalise: str = "output",
+        normalise: Normalise = "output",
         feature_groups: Any = None,
-        ci: str = "jackknife",
+        ci: IntervalMethod = "jackknife",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -300,9 +301,9 @@ class TreeHDMR(BaseHDMR):
         members = as_members(self.estimators, self.random_state)
         self._check_common()
         self._check_basis(BASES)
-        if self.measure not in ("empirical", "product"):
+        if self.measure not in get_args(TreeMeasure):
             raise ValueError(f"measure must be 'empirical' or 'product', got {self.measure!r}.")
-        if self.combine not in ("auto", "sum", "ridge"):
+        if self.combine not in get_args(Combine):
             raise ValueError(f"combine must be 'auto', 'sum' or 'ridge', got {self.combine!r}.")
         if self.alphas is not None:
             alphas = check_array(np.atleast_1d(self.alphas), ensure_2d=False, dtype=np.float64, input_name="alphas")

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from fasthdmr._results.arguments import Arguments
 from fasthdmr._results.component_table import values_table
 from fasthdmr._results.fourier import FourierSeries, project
+from fasthdmr._support.choices import LevelOrder, PairPicture
 from fasthdmr._support.outputs import output_index
 from fasthdmr._support.shown import Shown, ShownInNotebooks
 from fasthdmr._support.subspaces import Subspace, subspace_names
@@ -137,7 +138,12 @@ class Component(ShownInNotebooks):
         return result[0] if is_one else result
 
     def plot(
-        self, *, output: int | str | None = None, kind: str = "map", sort: str = "frequency", ax: Any = None
+        self,
+        *,
+        output: int | str | None = None,
+        kind: PairPicture = "map",
+        sort: LevelOrder = "frequency",
+        ax: Any = None,
     ) -> ComponentDisplay:
         """Draw f_u: a curve or bars for one variable, a map or surface for two.
 

@@ -19,6 +19,7 @@ from fasthdmr._results.summary import Summary, summarise
 from fasthdmr._solve.hierarchy import Solution, indices_of
 from fasthdmr._solve.problem import Kept
 from fasthdmr._spans.levels import merged_levels
+from fasthdmr._support.choices import IntervalMethod
 from fasthdmr._support.groups import Groups, columns_of
 from fasthdmr._support.sample import Sample
 from fasthdmr._support.scale import Deviations, in_units
@@ -430,7 +431,7 @@ def assemble(
     output_names: tuple[str, ...] | None,
     data: Deviations | None = None,
     sample: Sample | None = None,
-    ci: str | None = "jackknife",
+    ci: IntervalMethod | None = "jackknife",
     remedy: Callable[[], str] | None = None,
     unit: str = "",
     levels: Mapping[int, tuple[Any, ...]] | None = None,

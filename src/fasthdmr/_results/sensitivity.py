@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from fasthdmr._results.fidelity import Fidelity
 from fasthdmr._results.index_tables import as_shown, as_text, on_rows
 from fasthdmr._results.level_sets import LevelSet
 from fasthdmr._results.orders import is_real, order_reaching
+from fasthdmr._support.choices import IndicesPicture, LevelSetKind
 from fasthdmr._support.indices import INDICES, OF_SUBSPACES, OF_VARIABLES, HalfWidths
 from fasthdmr._support.optional import require
 from fasthdmr._support.outputs import output_index
@@ -29,7 +30,7 @@ from fasthdmr._uncertainty.uncertainty import Uncertainty
 if TYPE_CHECKING:
     from fasthdmr.plotting import SensitivityDisplay
 
-_OF_VARIABLES = {"T": "ST", "R": "R"}  # kinds of level sets, and the index of each
+_OF_VARIABLES: dict[LevelSetKind, str] = {"T": "ST", "R": "R"}  # kinds of level sets, and the index of each
 _ROUNDING = 1e-9  # of sums of indices
 _SUBSPACE_COLUMNS = ("subspace", "names", "order", *(index.name for index in OF_SUBSPACES))
 
@@ -264,7 +265,7 @@ class Sensitivity(ShownInNotebooks):
             )
         return order
 
-    def level_set(self, kind: str, eps: float = 0.0, *, output: int | str | None = None) -> Table:
+    def level_set(self, kind: LevelSetKind, eps: float = 0.0, *, output: int | str | None = None) -> Table:
         """Return the variables or subspaces whose index is at least `eps`, strongest first.
 
         Parameters
@@ -298,7 +299,7 @@ class Sensitivity(ShownInNotebooks):
         -----------------------------------------------------
         (0, 1)    age & income      2  0.2500  0.0000  0.2500
         """
-        check_kind(kind, (*_OF_VARIABLES, "I", "X", "P"))
+        check_kind(kind, get_args(LevelSetKind))
         if not (is_real(eps) and 0 <= eps < np.inf):
             raise ValueError(f"The 'eps' parameter must be a float in the range [0.0, inf). Got {eps!r} instead.")
         one = self._of_output(output)
@@ -319,7 +320,9 @@ class Sensitivity(ShownInNotebooks):
         half_widths = partial(self._half_widths, output_index(output, self.n_outputs, self.output_names))
         return LevelSet(columns, tuple(rows[k] for k in strongest), by, strongest, half_widths)
 
-    def plot(self, kind: str = "bars", *, output: int | str | None = None, ax: Any = None) -> SensitivityDisplay:
+    def plot(
+        self, kind: IndicesPicture = "bars", *, output: int | str | None = None, ax: Any = None
+    ) -> SensitivityDisplay:
         """Draw the indices as bars, or as a matrix of interactions.
 
         Parameters

@@ -20,6 +20,7 @@ from fasthdmr._dictionaries.dictionary import Dictionary, OwnSpans
 from fasthdmr._solve.hierarchy import Solution, indices_of, solve
 from fasthdmr._spans.fit import SpanDictionary
 from fasthdmr._support.cached import cached_property
+from fasthdmr._support.choices import IntervalMethod
 from fasthdmr._support.indices import INDICES
 from fasthdmr._support.scale import power_of_two
 from fasthdmr._support.threads import one_blas_thread
@@ -171,5 +172,5 @@ def _less_means(weights: csc_array, scale: float) -> csc_array:
     return csc_array((moved[row, column], (used[row], column)), shape=weights.shape)
 
 
-KINDS: dict[str, type[Uncertainty]] = {"bootstrap": Bootstrap, "jackknife": Uncertainty}
+KINDS: dict[IntervalMethod, type[Uncertainty]] = {"bootstrap": Bootstrap, "jackknife": Uncertainty}
 """The classes for the values of the parameter `ci` of estimators."""

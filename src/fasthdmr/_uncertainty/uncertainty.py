@@ -70,9 +70,7 @@ class Uncertainty:
             return [*found, *(influence.blocks.half_width(np.ascontiguousarray(v.swapaxes(0, 1))) for v in moves)]
 
     def standard_error(self, subspace: Subspace, values: Floats) -> Floats:
-        """Return the pointwise standard error of a component of one variable, (N,) or (N, K)."""
-        if values.ndim != 2 or values.shape[1] != 1:
-            raise ValueError(f"Expected values of shape (N,) or (N, 1), got {values.shape}.")
+        """Return the pointwise standard error of a component of one variable, (N,) or (N, K), at values, (N, 1)."""
         error: Floats = self._curve_deviation(subspace[0], values) / np.sqrt(self.sample.n_effective) * self._scale
         return error[:, 0] if self.decomposition.output_names is None else error
 
