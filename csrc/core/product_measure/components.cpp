@@ -1,7 +1,6 @@
 #include "product_measure/components.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "kernels/kernels.hpp"
@@ -13,11 +12,12 @@ namespace {
 
 constexpr index kBoxesPerPoll = 256;
 
-// An upper bound of the memory of a table of so many boxes. Infinite for three and more variables.
-double bytes_of_table(const Subspace& u, index boxes, const Thresholds& thresholds) {
+// An upper bound of the memory of tables of so many boxes.
+double bytes_of_tables(const Subspace& u, index boxes, const Thresholds& thresholds) {
+    if (u.size() > 2) return kTableBytesPerBox * double(boxes);
     double bytes = sizeof(double);
     for (const std::int32_t variable : u) bytes *= double(std::min<index>(thresholds.count(variable), 2 * boxes) + 2);
-    return u.size() > 2 ? std::numeric_limits<double>::infinity() : bytes;
+    return bytes;
 }
 
 // Chooses small tables first, so that as many components as possible have one.
@@ -62,21 +62,23 @@ ProductComponents::ProductComponents(const ProductTrees& trees, index order,
     for (auto& [u, own] : groups_of_subspaces(groups, order)) {
         if (u.size() > 1 && chosen && std::find(chosen->begin(), chosen->end(), u) == chosen->end()) continue;
         subspaces_.push_back(u);
-        bytes.push_back(bytes_of_table(u, count_boxes(u, trees, own), marginals_->thresholds()));
+        bytes.push_back(bytes_of_tables(u, count_boxes(u, trees, own), marginals_->thresholds()));
         groups_of.push_back(std::move(own));
     }
     const std::vector<char> is_table = choose_tables(bytes, table_bytes);
     double boxes = 0.0;
     for (std::size_t c = 0; c < subspaces_.size(); ++c)
-        if (!is_table[c]) boxes += double(count_boxes(subspaces_[c], trees, groups_of[c]));
+        if (!is_table[c] || subspaces_[c].size() > 2) boxes += double(count_boxes(subspaces_[c], trees, groups_of[c]));
     if (boxes > limits.boxes) refuse(boxes, limits.boxes, "boxes of leaves");
 
     components_.resize(subspaces_.size());
     parallel_for(count(), n_threads, [&](index c) {
         Component& component = components_[c];
         BoxList list = boxes_in(subspaces_[c], trees, groups_of[c]);
-        if (!is_table[c]) {
+        if (!is_table[c] || list.order > 2) {
             component.boxes = merged(list);
+            // Before they are sorted, boxes of the same tree are together, which have many ends in common.
+            if (is_table[c]) component.box_tables = tables_of(list, *marginals_);
             return;
         }
         const std::vector<Box> table_boxes = as_table_boxes(list);
@@ -88,7 +90,7 @@ ProductComponents::ProductComponents(const ProductTrees& trees, index order,
 
 index ProductComponents::tables() const {
     return std::count_if(components_.begin(), components_.end(),
-                         [](const Component& c) { return c.table.count() > 0; });
+                         [](const Component& c) { return c.table.count() > 0 || !c.box_tables.empty(); });
 }
 
 void ProductComponents::fill(const InputBlock& block, double* const* out) const {
@@ -96,8 +98,11 @@ void ProductComponents::fill(const InputBlock& block, double* const* out) const 
     for (index c = 0; c < count(); ++c) {
         if (!out[c]) continue;
         std::fill_n(out[c], block.rows(), 0.0);
-        if (components_[c].table.count() > 0) components_[c].table.add(ranked, out[c]);
-        else add_boxes(components_[c].boxes, ranked, out[c]);
+        const Component& component = components_[c];
+        if (component.table.count() > 0) component.table.add(ranked, out[c]);
+        else if (component.box_tables.empty()) add_boxes(component.boxes, ranked, out[c]);
+        else
+            for (const BoxTable& table : component.box_tables) table.add(ranked, out[c]);
     }
 }
 

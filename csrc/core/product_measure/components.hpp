@@ -8,6 +8,7 @@
 
 #include "dictionary/dictionary.hpp"
 #include "features/lookup_tables.hpp"
+#include "product_measure/box_tables.hpp"
 #include "product_measure/variance.hpp"
 
 namespace fasthdmr {
@@ -15,8 +16,8 @@ namespace fasthdmr {
 // Memory budget of all lookup tables of components.
 constexpr std::uint64_t kProductTableBytes = std::uint64_t(512) << 20;
 
-// Component functions as columns. Those of one or two variables are lookup tables within a memory budget; the others
-// are sums of boxes.
+// Component functions as columns. Within a memory budget they are lookup tables: one for one or two variables, several
+// for up to six. The others are sums of boxes.
 class ProductComponents : public BlockColumns {
 public:
     // Components of up to `order` variables. If subspaces are chosen, those of two and more variables are only these.
@@ -34,11 +35,11 @@ public:
     std::vector<double> variances(int n_threads, const Limits& limits = {}) const;
 
 private:
-    // A table, or else boxes.
     struct Component {
-        Tables table;
-        double variance = 0.0;  // of the table
-        BoxList boxes;
+        Tables table;                      // of one or two variables
+        double variance = 0.0;             // of this table
+        BoxList boxes;                     // if there is no such table
+        std::vector<BoxTable> box_tables;  // of these boxes, or none
     };
     void add_boxes(const BoxList& boxes, const RankedBlock& block, double* out) const;
 

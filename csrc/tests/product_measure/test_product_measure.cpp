@@ -214,6 +214,29 @@ TEST(many_boxes_have_the_variance_of_their_table) {
     CHECK_CLOSE(evaluated(lists, model.x.table(), 1), evaluated(tables, model.x.table(), 1), 1e-11);
 }
 
+// Components of three and more variables have several tables each.
+TEST(box_tables_equal_lists_of_boxes) {
+    Random random(57);
+    for (const double missing : {0.0, 0.1}) {
+        const Case model(random, 5, 300, missing, std::vector<int>(60, 5));
+        const ProductTrees trees = model.product();
+        const ProductComponents lists(trees, 5, {}, 0, 2), tables(trees, 5, {}, kProductTableBytes, 2);
+        CHECK(lists.tables() == 0);
+        CHECK(tables.tables() > 5 + 10);  // some of three and more variables too
+        CHECK_CLOSE(lists.variances(2), tables.variances(2), 1e-12);
+        CHECK_CLOSE(evaluated(lists, model.x.table(), 1), evaluated(tables, model.x.table(), 1), 1e-11);
+    }
+}
+
+TEST(boxes_of_many_variables_have_no_table) {
+    BoxList boxes;
+    boxes.order = kMostTableVariables + 1;
+    const Trees trees = Trees().add({split(0, 0.0, 1, 2), leaf({1}), leaf({2})});
+    const Forests forests{std::make_shared<const Forest>(trees.forest())};
+    const Marginals marginals(forests, Matrix(2, 1).table(), nullptr, 1);
+    CHECK(tables_of(boxes, marginals).empty());
+}
+
 TEST(chosen_subspaces_alone_are_kept) {
     Random random(53);
     const Case model(random, 4, 20, 0.0, depths(40));
