@@ -9,7 +9,7 @@ namespace fasthdmr {
 
 namespace {
 
-constexpr index kCells = 1 << 14;  // of a table, unless a single box needs more: half of a second-level cache
+constexpr index kCells = 1 << 13;  // 64 kB, for the second-level cache; more only if a single box needs them
 constexpr index kBoxesPerPoll = 256;
 
 }  // namespace
