@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from boosters import lightgbm_of_small_data
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from models import GAPS, LABELS, Y2, X, Y
@@ -107,6 +108,15 @@ def test_levels_and_unknown_levels():
     other[name] = other[name].astype(object)
     other.iloc[:5, other.columns.get_loc(name)] = "a level that was not seen"
     check_definition(hdmr, other)
+
+
+@pytest.mark.parametrize("options", [{}, {"measure": "product", "order": None}])
+def test_trees_that_split_by_levels(options):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"city": pd.Categorical(rng.choice(list("abcde"), 200)), "area": rng.normal(size=200)})
+    y = rows["area"] * (rows["city"] == "a") + (rows["city"] == "b")
+    model = lightgbm_of_small_data(n_estimators=10).fit(rows, y)
+    check_definition(TreeHDMR(model, **options).fit(rows), rows)
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
