@@ -15,8 +15,9 @@ from matplotlib import image, pyplot
 
 from fasthdmr._results.explanation import Explanation
 from fasthdmr._results.sensitivity import Sensitivity
+from fasthdmr._results.shapley import ShapleyTable
 from fasthdmr._support.sample import Sample
-from fasthdmr.plotting import ComponentDisplay, SensitivityDisplay, WaterfallDisplay
+from fasthdmr.plotting import BeeswarmDisplay, ComponentDisplay, SensitivityDisplay, WaterfallDisplay
 
 mpl.use("Agg")
 
@@ -116,7 +117,16 @@ def level_map(sign=1):
     return ComponentDisplay([pair]).plot()
 
 
-PICTURES = [levels, level_curves, level_map, curves, maps, surface, bars, matrix, waterfall]
+def beeswarm(sign=1):
+    rng = np.random.default_rng(0)
+    data = rng.uniform(size=(300, 4))
+    values = np.column_stack([sign * data[:, 0] ** 4, 0.6 * data[:, 1], sign * data[:, 2] - 0.5, 0.1 * data[:, 3]])
+    data[::3, 2] = np.nan
+    numeric, names = [True, False, True, False], ["income", "region", "age", "residual"]
+    return BeeswarmDisplay(ShapleyTable(values, np.zeros(300), data, numeric, names, None, "", True)).plot()
+
+
+PICTURES = [levels, level_curves, level_map, curves, maps, surface, bars, matrix, waterfall, beeswarm]
 
 
 def coarse(display):

@@ -188,4 +188,4 @@ def _draw_key(ax: Any, colours: Any, *, has_grey: bool) -> None:
     bar.set_ticks([0, 1], labels=["low", "high"])
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0)
-    bar.set_label("value of the variable" + (" (grey: none, or no number)" if has_grey else ""), fontsize="small")
+    bar.set_label("value of the variable" + "\n(grey: none, or no number)" * has_grey, fontsize="small")
