@@ -170,6 +170,11 @@ def test_frame_holds_all_terms(hdmr):
     assert len(frame) == len(hdmr.subspaces_) + 2
     assert frame["names"].iloc[0] == "f0" and frame["names"].iloc[-1] == "residual"
     assert_close(frame["contribution"].sum(), explanation.output)
+    assert "(" not in frame.to_csv()  # cells are numbers and text
+    pair = next(k for k, u in enumerate(explanation.subspaces) if len(u) == 2)
+    i, j = explanation.subspaces[pair]
+    assert frame["subspace"][1 + pair] == f"{i} & {j}"
+    assert frame["values"][1 + pair] == " & ".join(map(str, explanation.values[pair]))
 
 
 def test_waterfall_goes_from_the_constant_to_the_output(hdmr):

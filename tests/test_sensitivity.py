@@ -158,7 +158,8 @@ def test_shapes_that_do_not_agree():
 def test_frame():
     frame = one_output().to_frame()
     assert list(frame.columns) == ["subspace", "names", "order", "Sa", "Sb", "S", "ST", "R"]
-    assert frame["subspace"].tolist() == SUBSPACES
+    assert frame["subspace"].tolist() == [" & ".join(map(str, u)) for u in SUBSPACES]
+    assert "(" not in frame.to_csv()
     assert frame["order"].tolist() == [1, 1, 2, 2, 3]
     assert_close(frame["S"], S)
     assert_close(frame["ST"][:2], [0.5625, 0.5625])
@@ -175,6 +176,7 @@ def test_frame_of_a_level_set():
     frame = one_output().level_set("X", 0.0).to_frame()
     assert list(frame.columns) == ["subspace", "names", "order", "Sa", "Sb", "S"]
     assert frame["names"].tolist() == ["age & income", "age & income & rooms"]
+    assert frame["subspace"].tolist() == ["0 & 1", "0 & 1 & 2"]
 
 
 def test_printed_table_has_a_row_for_every_subspace():

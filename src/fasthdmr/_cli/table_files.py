@@ -57,21 +57,28 @@ def csv_text(frame: Any) -> str:
 
 def _records(frame: Any) -> list[dict[str, Any]]:
     """Return the rows of a table for JSON."""
+    if "subspace" in frame:
+        frame = frame.assign(subspace=_lists(frame["subspace"]))
     records: list[dict[str, Any]] = frame.astype(object).where(frame.notna(), None).to_dict("records")
     return records
 
 
 def _parquet(frame: Any) -> bytes:
-    """Return a table as parquet: tuples as lists, and levels, which may be of several types, as text."""
+    """Return a table as parquet: subspaces as lists, and levels, which may be of several types, as text."""
     require("pyarrow", extra="arrow")
     columns = {}
     for name, column in frame.items():
         if name in ("level", "values"):
             columns[name] = column.astype(object).map(str, na_action="ignore")
         elif name == "subspace":
-            columns[name] = column.map(list, na_action="ignore")
+            columns[name] = _lists(column)
         else:
             columns[name] = column
     content = io.BytesIO()
     frame.assign(**columns).to_parquet(content, engine="pyarrow", index=False)
     return content.getvalue()
+
+
+def _lists(column: Any) -> Any:
+    """Return subspaces, which are text in tables, as lists of indices."""
+    return column.map(lambda text: [int(index) for index in text.split(" & ") if index], na_action="ignore")

@@ -100,9 +100,11 @@ class Explanation(ShownInNotebooks):
             If pandas is not installed (extra ``frame``).
         """
         pandas = require("pandas", extra="frame")
-        first = ((), "f0", (), self.intercept)
-        last = [] if self.residual is None else [(None, "residual", (), self.residual)]
-        terms = zip(self.subspaces, self.names, self.values, self.contributions.tolist(), strict=True)
+        first = ("", "f0", "", self.intercept)
+        last = [] if self.residual is None else [(None, "residual", "", self.residual)]
+        values = map(_as_cell, self.values)
+        subspaces = map(subspace_text, self.subspaces)
+        terms = zip(subspaces, self.names, values, self.contributions.tolist(), strict=True)
         return pandas.DataFrame([first, *terms, *last], columns=["subspace", "names", "values", "contribution"])
 
     def plot(self, *, ax: Any = None) -> WaterfallDisplay:

@@ -357,7 +357,8 @@ class Sensitivity(ShownInNotebooks):
         pandas.DataFrame
             Columns subspace, names, order, Sa, Sb, S, ST, R, with ST and R on the rows of order 1 and NaN
             elsewhere; then, if there are intervals, Sa_conf, Sb_conf, S_conf, ST_conf, R_conf. Several outputs
-            are stacked, with a further first column, output.
+            are stacked, with a further first column, output. A subspace is text, such as "0 & 2"; `subspaces` has
+            the tuples, in the order of the rows.
 
         Raises
         ------
@@ -377,6 +378,7 @@ class Sensitivity(ShownInNotebooks):
         for k in range(self.n_outputs):
             one = self._of_output(k)
             frame = pandas.DataFrame(one._index_rows(), columns=list(_SUBSPACE_COLUMNS))
+            frame["subspace"] = list(map(subspace_text, one.subspaces))
             for index in OF_VARIABLES:
                 frame[index.name] = on_rows(index, getattr(one, index.name), self.subspaces)
             if (conf := self._half_widths(k)) is not None:

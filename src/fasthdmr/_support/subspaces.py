@@ -120,6 +120,17 @@ def subspace_names(subspaces: Sequence[Sequence[int]], feature_names: Sequence[s
     return [name_of(u) for u in subspaces]
 
 
+def subspace_text(subspace: Sequence[int]) -> str:
+    """Return the indices of a subspace as text for data frames, whose cells are numbers and text only.
+
+    Examples
+    --------
+    >>> subspace_text((0, 12)), subspace_text((3,))
+    ('0 & 12', '3')
+    """
+    return _AND.join(map(str, subspace))
+
+
 def names_with_outputs(names: Sequence[str], outputs: Sequence[str]) -> list[str]:
     """Return a name for each output of each subspace: that of the output in brackets. They are distinct.
 

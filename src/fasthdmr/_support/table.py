@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fasthdmr._support.optional import require
 from fasthdmr._support.shown import Shown, ShownInNotebooks
+from fasthdmr._support.subspaces import subspace_text
 from fasthdmr._support.tables import format_rows
 
 MOST_SHOWN = 20
@@ -84,6 +85,7 @@ class Table(ShownInNotebooks, Sequence[tuple[Any, ...]]):
         Returns
         -------
         pandas.DataFrame
+            Subspaces are text, such as "0 & 2".
 
         Raises
         ------
@@ -91,7 +93,8 @@ class Table(ShownInNotebooks, Sequence[tuple[Any, ...]]):
             If pandas is not installed (extra ``frame``).
         """
         pandas = require("pandas", extra="frame")
-        return pandas.DataFrame(list(self.rows), columns=list(self.columns))
+        rows = [[subspace_text(cell) if isinstance(cell, tuple) else cell for cell in row] for row in self.rows]
+        return pandas.DataFrame(rows, columns=list(self.columns))
 
     def _taken(self, rows: slice) -> Self:
         """Return a table of some rows."""
