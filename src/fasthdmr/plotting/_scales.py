@@ -10,7 +10,7 @@ import numpy as np
 from fasthdmr._support.optional import require
 from fasthdmr._support.typing import Floats
 
-_MOST_DECADES = 3  # with ticks at 1, 2 and 5
+_MOST_DECADES = 2  # with ticks at 1, 2 and 5
 _MOST_TICKS = 6
 _SKEWED = 4  # the ratio of the upper to the lower half of the range, from the median
 
@@ -64,7 +64,7 @@ class Scale:
         low, high = bounds
         start = low if self.name == "log" else self.threshold
         decades = np.arange(np.floor(np.log10(start)), np.log10(high) + 1)
-        digits = np.array([1.0, 2.0, 5.0] if decades.size <= _MOST_DECADES else [1.0])
+        digits = np.array([1.0, 2.0, 5.0] if np.log10(high / start) <= _MOST_DECADES else [1.0])
         ticks = np.outer(10.0 ** decades[:: -(-decades.size // _MOST_TICKS)], digits).ravel()
         ticks = ticks[(start <= ticks) & (ticks <= high)]
         return ticks if self.name == "log" else np.append(0.0, ticks)

@@ -147,20 +147,22 @@ def join_label(function: str, quantity: str) -> str:
     return f"{function},{chr(10) if is_long else ' '}{quantity}"
 
 
-def label_style(label: str) -> dict[str, Any]:
-    """Return the style of the label of a function: small if it would be longer than its axis."""
+def label_style(label: str, room: int = _LONGEST_FUNCTION) -> dict[str, Any]:
+    """Return the style of the label of a function: small if it would be longer than its axis, in letters."""
     longest = max(map(text.width, label.split("\n")))
-    return PLAIN | ({"fontsize": "small"} if longest > _LONGEST_FUNCTION else {})
+    return PLAIN | ({"fontsize": "small"} if longest > room else {})
 
 
 def number_text(value: float, style: str = ".3g") -> str:
-    """Return a number with a sign for minus.
+    """Return a number with a sign for minus; large numbers without powers of ten.
 
     Examples
     --------
-    >>> number_text(-0.51234), number_text(2.0, "+.3g")
-    ('−0.512', '+2')
+    >>> number_text(-0.51234), number_text(2.0, "+.3g"), number_text(1743.2, "+.3g")
+    ('−0.512', '+2', '+1,743')
     """
+    if 1e3 <= abs(value) < 1e7:
+        style = style.partition(".")[0] + ",.0f"
     return f"{value:{style}}".replace("-", "−")
 
 

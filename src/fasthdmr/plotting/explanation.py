@@ -13,6 +13,7 @@ from fasthdmr.plotting import _shared as shared
 from fasthdmr.plotting._protocols import Terms
 
 _MAX_BARS = 12
+_ROOM = 40  # letters along the axis
 _ROUNDING = 1e-9  # of the sum of all magnitudes
 
 
@@ -133,7 +134,7 @@ class WaterfallDisplay:
         quantity = shared.quantity_label(self.explanation.unit, getattr(self.explanation, "target", ""))
         what = "sum of the components" if output is None else "output"
         label = ", ".join(filter(None, ["output of the model" if output is not None else what, quantity]))
-        ax.set_xlabel(label, **shared.label_style(label))
+        ax.set_xlabel(label, **shared.label_style(label, _ROOM))
         numbers = [shared.number_text(value, ".4g") for value in (f_0, last)]
         ax.set_title(f"f₀ = {numbers[0]}  →  {what} = {numbers[1]}", fontsize="medium")
         ax.spines[["top", "right", "left"]].set_visible(False)
