@@ -50,7 +50,16 @@ def draw_rooms(app: Any) -> None:
     rooms_picture.draw(codebases, picture)
 
 
+def draw_pictures(app: Any) -> None:
+    """Draw the pictures of pages by their own code."""
+    sys.path.insert(0, str(ROOT / "docs"))
+    import pictures
+
+    pictures.draw(ROOT / "docs", ROOT / "docs" / "generated")
+
+
 def setup(app: Any) -> None:
     """Connect to Sphinx."""
     app.connect("autodoc-skip-member", leave_out_foreign)
     app.connect("builder-inited", draw_rooms)
+    app.connect("builder-inited", draw_pictures)

@@ -1,6 +1,7 @@
 """The Python blocks of each page of the documentation run in order, and print the output on the page."""
 
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +9,10 @@ import pytest
 from matplotlib import pyplot
 
 ROOT = Path(__file__).parents[1]
-# A block, and the text block that follows it with nothing but white space between: what it prints.
-BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```$(?:\s*^```text\n(?P<output>.*?)^```$)?", re.MULTILINE | re.DOTALL)
+sys.path.insert(0, str(ROOT / "docs"))
+from pictures import BLOCK, draw_page  # noqa: E402
+
+PICTURE = re.compile(r"!\[[^\]]*\]\(generated/([\w-]+)\.png\)")
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
 TOLERANCE = 0.02  # trees grow a little differently with other versions of scikit-learn and on other processors
 
@@ -46,4 +49,37 @@ def test_page(page, monkeypatch, tmp_path, capsys):
             said_words, said_numbers = in_words(block["output"])
             assert words == said_words, printed
             np.testing.assert_allclose(numbers, said_numbers, rtol=0, atol=TOLERANCE, err_msg=printed)
+        assert block["picture"] is None or pyplot.get_fignums(), "the block above a picture draws nothing"
     pyplot.close("all")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_each_generated_picture_is_below_a_block(page):
+    text = page.read_text(encoding="utf-8")
+    drawn = [block["picture"] for block in BLOCK.finditer(text) if block["picture"]]
+    assert drawn == PICTURE.findall(text)
+
+
+def test_names_of_pictures_are_distinct():
+    names = [name for page in PAGES for name in PICTURE.findall(page.read_text(encoding="utf-8"))]
+    assert len(names) == len(set(names)) > 10
+
+
+TEACHING = (
+    "quick-start reading-an-hdmr how-much-can-i-believe-this correlated-inputs the-trap categories kernel-machines"
+)
+
+
+@pytest.mark.parametrize("name", TEACHING.split())
+def test_teaching_pages_have_pictures(name):
+    assert "![" in (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+
+
+def test_the_last_figure_of_a_block_is_its_picture(tmp_path):
+    page = tmp_path / "page.md"
+    blocks = ["from matplotlib import pyplot\nprint(1)", "figure = pyplot.figure(figsize=(1, 2))", "1 / 0"]
+    first, second, last = (f"```python\n{code}\n```\n" for code in blocks)
+    page.write_text(f"{first}{second}\n![one](generated/one.png)\n\n{last}")
+    assert draw_page(page, tmp_path) == ["one"]
+    height, width, _ = pyplot.imread(tmp_path / "one.png").shape
+    assert height == 2 * width
