@@ -35,8 +35,15 @@ class Page:
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
-        self.call("Page.navigate", url=address)
-        while not any(event.get("method") == "Page.loadEventFired" for event in self._events):
+        self._load("Page.navigate", url=address)
+
+    def reload(self):
+        self._load("Page.reload")
+
+    def _load(self, method, **parameters):
+        before = len(self._events)
+        self.call(method, **parameters)
+        while not any(event.get("method") == "Page.loadEventFired" for event in self._events[before:]):
             self._events.append(self._receive())
 
     def evaluate(self, expression):

@@ -36,7 +36,7 @@ def hdmr():
 
 
 def render_page(hdmr, levels):
-    return render(hdmr, "Levels", facts={}, options={}, warnings=list, levels=levels)
+    return render(hdmr, "Levels", fidelity=[1.0, 1.0], facts={}, options={}, warnings=list, levels=levels)
 
 
 def test_levels_have_effects_and_shares(hdmr):

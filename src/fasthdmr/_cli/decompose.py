@@ -14,7 +14,7 @@ from fasthdmr._cli.data_file import STDIN
 from fasthdmr._cli.fitted import Fitted, check_targets, fit
 from fasthdmr._cli.level_effects import level_effects
 from fasthdmr._cli.pictures import picture_files
-from fasthdmr._cli.report import render
+from fasthdmr._cli.report import LEVEL, render
 from fasthdmr._cli.table_files import file_names
 from fasthdmr._cli.tables import index_files, table_text
 from fasthdmr._forest.forest import Forest
@@ -88,18 +88,20 @@ def _page(arguments: argparse.Namespace, fitted: Fitted, scores: dict[str, str],
         **({"Unit of the output": unit} if (unit := hdmr.decomposition_.unit) else {}),
         "Mean of the output, f₀": _numbers_as_text(hdmr.intercept_),
         "Variance of the output": _numbers_as_text(hdmr.sensitivity_.variance),
-        **scores,
     }
     options = {f"--{name}": getattr(arguments, name) for name in ("target", "weights", "output", "level", "trust")}
     options |= {name: value for name, value in hdmr.get_params().items() if name != "estimators"}
     page = render(
         hdmr,
         f"HDMR of {arguments.model.name}",
+        fidelity=fitted.fidelities,
         facts=facts,
         options=options,
         warnings=lambda: warning_lines(arguments.caught),
+        scores=scores,
         levels=levels,
         outputs=fitted.outputs,
+        level=LEVEL if arguments.level is None else arguments.level,
     )
     return page.encode("utf-8", "backslashreplace")  # names of files may contain characters that UTF-8 cannot encode
 

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fasthdmr._cli.data_file import Rows, read_rows
 from fasthdmr._cli.labels import accuracy, class_numbers
 from fasthdmr._data.encoding import FROM_DTYPE, categorical_columns
 from fasthdmr._estimators.scores import r_squared
 from fasthdmr._estimators.tree_hdmr import TreeHDMR
 from fasthdmr._forest.forest import Forest
+from fasthdmr._support.cached import cached_property
 from fasthdmr._support.output_file import check_target
 from fasthdmr._support.typing import Floats
 from fasthdmr.loaders import load_forest
@@ -45,25 +48,38 @@ class Fitted:
         """The trees."""
         return self.hdmr.forests_[0]
 
+    @cached_property
+    def fidelities(self) -> list[float]:
+        """R² of the components against the model, for each output."""
+        components, model = (values.reshape(len(values), -1) for values in (self._components, self._model))
+        weights = self.rows.weights
+        return [r_squared(model[:, k], components[:, k], weights) for k in range(components.shape[1])]
+
     def scores(self, target: str | None) -> dict[str, str]:
         """Return R² and accuracies as text, by what they are."""
-        X, y, weights = self.rows
-        components = self.hdmr.predict(X)
-        model = components + self.hdmr.residual(X)
-        shown = self._shown(components)
-        scores = {"R² of the components against the model": r_squared(self._shown(model), shown, weights)}
+        _, y, weights = self.rows
+        fidelity = float(np.mean([self.fidelities[k] for k in self.outputs]))
+        scores = {"R² of the components against the model": fidelity}
         if y is not None and self.forest.is_classifier:
             labels = class_numbers(y, getattr(self.model, "classes_", None), self.forest.n_outputs)
-            for name, values in (("components", components), ("model", model)):
+            for name, values in (("components", self._components), ("model", self._model)):
                 hits = accuracy(values, self.hdmr.decomposition_.unit, labels, weights)
                 scores[f"Accuracy of the {name} against {target}"] = hits
         elif y is not None:
-            scores[f"R² of the components against {target}"] = r_squared(y, shown.reshape(len(y)), weights)
+            prediction = self._components.reshape(len(y), -1)[:, self.outputs[0]]
+            scores[f"R² of the components against {target}"] = r_squared(y, prediction, weights)
         return {name: f"{score:.4f}" for name, score in scores.items()}
 
-    def _shown(self, values: Floats) -> Floats:
-        """Return the values of the outputs to show."""
-        return values if values.ndim == 1 else values[:, self.outputs]
+    @cached_property
+    def _components(self) -> Floats:
+        """The constant and the components at the rows."""
+        return self.hdmr.predict(self.rows.X)
+
+    @cached_property
+    def _model(self) -> Floats:
+        """The output of the model at the rows."""
+        model: Floats = self._components + self.hdmr.residual(self.rows.X)
+        return model
 
 
 def fit(arguments: argparse.Namespace) -> Fitted:
