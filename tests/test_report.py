@@ -12,7 +12,15 @@ import pytest
 import skops.io
 from browser import CHROMIUM, chromium
 from sklearn import __version__ as sklearn_version
-from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor, RandomForestRegressor
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OrdinalEncoder
 
 import fasthdmr
 from fasthdmr._cli.main import main
@@ -197,6 +205,23 @@ def test_several_outputs():
     Sa = hdmr.sensitivity_.Sa
     assert [hdmr.sensitivity_.S[c, k] for k in (0, 1) for c in by_table(Sa[:, k], hdmr.sensitivity_.S[:, k])] == S
     assert read.of("h3") == ["y0", "y1"]
+
+
+def test_names_of_classes_and_levels_are_text(tmp_path):
+    X, y = data()
+    X["city"] = np.where(X["plain"] > 0, EVIL, "two\nlines")
+    classes = np.array([EVIL, "</style>", "plain"])[np.digitize(y, [-1, 1])]
+    encoder = make_column_transformer((OrdinalEncoder(), ["city"]), remainder="passthrough")
+    model = make_pipeline(encoder, RandomForestClassifier(5, max_depth=3, random_state=0)).fit(X, classes)
+    skops.io.dump(model, tmp_path / "model.skops")
+    X.assign(label=classes).to_csv(tmp_path / "data.csv", index=False)
+    argv = ["decompose", tmp_path / "model.skops", tmp_path / "data.csv", "--target", "label"]
+    assert main([*map(str, argv), "--report", str(tmp_path / "out.html"), "--quiet"]) == 0
+    text = (tmp_path / "out.html").read_text(encoding="utf-8")
+    read = Reader(text)
+    assert {EVIL, "</style>", "plain"} <= set(read.of("h3")) and f"Indices of {EVIL}" in read.of("h2")
+    assert EVIL in read.of("td") and "two\\nlines" in read.of("td")
+    assert "<script>alert" not in text and text.count("</style>") == 1
 
 
 @pytest.fixture(scope="module")
