@@ -331,3 +331,41 @@ def test_a_curve_is_cut_where_a_transformer_refuses_values():
     curve = Curve.of(np.array([0.0, 1.0, 3.0]), read)
     assert curve.intervals([lambda columns: columns[:, 0] <= 1.0]) == [((-np.inf, 1.0),)]
     assert np.isnan(curve.missing).all()
+
+
+UNUSED = {
+    "when": pd.date_range("2020-01-01", periods=N).to_numpy(),
+    "took": np.arange(N) * np.timedelta64(1, "s"),
+    "notes": [{"row": i} for i in range(N)],
+}
+
+
+@pytest.mark.parametrize("measure", ["empirical", "product"])
+@pytest.mark.parametrize("name", UNUSED)
+def test_columns_that_a_pipeline_drops_may_hold_anything(name, measure):
+    """They are variables without effect. A column that the trees use must hold numbers or categories."""
+    front = ColumnTransformer(
+        [("hot", OneHotEncoder(handle_unknown="ignore"), ["new", "city"]), ("age", SimpleImputer(), ["age"])],
+        sparse_threshold=0.0,
+    )
+    trees = GradientBoostingRegressor(n_estimators=9, random_state=0)
+    expected = TreeHDMR(make_pipeline(front, trees).fit(FRAME, Y), measure=measure).fit(FRAME)
+    frame = FRAME.assign(**{name: UNUSED[name]})
+    pipe = make_pipeline(clone(front), clone(trees)).fit(frame, Y)
+    hdmr = TreeHDMR(pipe, measure=measure).fit(frame)
+    assert hdmr.feature_names_ == (*FRAME.columns, name)
+    assert hdmr.subspaces_ == expected.subspaces_
+    assert_close(hdmr.evaluate(frame), expected.evaluate(FRAME), 1e-12)
+    assert_close(hdmr.component("city")(frame[["city"]]), expected.component("city")(FRAME[["city"]]), 1e-12)
+    assert frame[name].tolist() == FRAME.assign(**{name: UNUSED[name]})[name].tolist()  # nothing is changed
+
+
+def test_dates_that_trees_use_are_refused_by_name():
+    days = FunctionTransformer(
+        lambda X: X.apply(lambda column: (column - column.min()).dt.days), feature_names_out="one-to-one"
+    )
+    front = ColumnTransformer([("when", days, ["when"]), ("size", "passthrough", ["size"])])
+    frame = FRAME.assign(when=UNUSED["when"])
+    pipe = make_pipeline(front, GradientBoostingRegressor(n_estimators=9)).fit(frame, Y + np.arange(N))
+    with pytest.raises(ValueError, match="column 'when' holds dates"):
+        TreeHDMR(pipe).fit(frame)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from fasthdmr._support.numbers import check_rows_are_there
+from fasthdmr._support.numbers import check_rows_are_there, holds_numbers, is_number_type
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import column_names, is_frame
 from fasthdmr._support.warnings import UnknownLevelsWarning, warn
@@ -246,6 +246,23 @@ def as_table(X: Any) -> Any:
         return X.copy(deep=False) if hasattr(X, "isetitem") else X
     rows = _as_array(X)
     return np.array(rows, dtype=np.result_type(rows, np.float32) if rows.dtype.kind in "biuf" else object)
+
+
+def with_zeros(X: Any, columns: Iterable[int]) -> Any:
+    """Return X with zeros in those of the given columns that hold anything but numbers. X is not changed.
+
+    Examples
+    --------
+    >>> with_zeros(np.array([["a", 1.5, {}]], dtype=object), [1, 2])
+    array([['a', 1.5, 0.0]], dtype=object)
+    """
+    dtypes = list(X.dtypes) if is_frame(X) else [X.dtype] * X.shape[1]
+    found = [j for j in columns if not is_number_type(dtypes[j]) and not holds_numbers(column_of(X, j))]
+    if found:
+        X = as_table(X)
+        for j in found:
+            X = with_column(X, j, np.zeros(len(X)))
+    return X
 
 
 def column_name(X: Any, j: int) -> str:

@@ -25,7 +25,7 @@ from fasthdmr._estimators.members import (
     of_variables,
     variable_names,
 )
-from fasthdmr._estimators.tree_rows import TreeRows
+from fasthdmr._estimators.tree_rows import TreeRows, without_unused
 from fasthdmr._forest.forest import Forest
 from fasthdmr._forest.in_numbers import in_numbers
 from fasthdmr._forest.sparse import as_dense
@@ -326,6 +326,8 @@ class TreeHDMR(BaseHDMR):
         codes = self._encode(X, sample_weight)
         if not self._encoding.levels and all(forest.front is None for forest in forests):
             codes = in_numbers(X, forests)
+        if len(forests) == len(read):
+            codes = without_unused(codes, forests)
         reasons = {
             "models that are not fitted": not all(map(is_fitted, read)),
             "combine='ridge'": combination.needs_y,

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fasthdmr._data.encoding import Encoding
+from fasthdmr._data.encoding import Encoding, is_table, with_zeros
 from fasthdmr._dictionaries.pipeline_inputs import PipelineInputs, one_column_each
 from fasthdmr._dictionaries.tree_inputs import TreeInputs
 from fasthdmr._estimators.members import of_variables
 from fasthdmr._forest.forest import Forest
 from fasthdmr._forest.front import Front
 from fasthdmr._forest.in_numbers import in_numbers
-from fasthdmr._forest.sparse import as_dense
+from fasthdmr._forest.sparse import as_dense, is_sparse
 from fasthdmr._support.groups import Groups
 from fasthdmr._support.validation import check_rows
 from fasthdmr.loaders.in_variables import in_variables
@@ -59,7 +59,9 @@ class TreeRows:
     def variables(self, X: Any) -> Any:
         """Return X with numbers in place of levels."""
         X = as_dense(X, self.forests)
-        return self.encoding.encode(X) if self.reads_other_columns else in_numbers(X, self.forests)
+        if not self.reads_other_columns:
+            return in_numbers(X, self.forests)
+        return without_unused(self.encoding.encode(X), self.forests)
 
     def inputs(self, X: Any, codes: NDArray[Any], *, allow_nan: bool) -> NDArray[Any]:
         """Return what trees read at X, (N, p); `codes` are the variables of X in numbers, (N, n)."""
@@ -94,3 +96,12 @@ class TreeRows:
             return [of_variables(forest, self.groups, first) for forest in self.forests], behind
         curves = behind.curves(codes)
         return compared_alike([in_variables(forest, behind.tables, curves) for forest in self.forests]), behind
+
+
+def without_unused(X: Any, forests: Sequence[Forest]) -> Any:
+    """Return X with zeros in columns of dates and other objects which no model uses behind its transformers."""
+    fronts = [forest.front for forest in forests]
+    if None in fronts or not hasattr(X, "shape") or not is_table(X) or is_sparse(X):
+        return X
+    used = {j for front in fronts if front is not None for j in front.sources}
+    return with_zeros(X, sorted(set(range(X.shape[1])) - used))
