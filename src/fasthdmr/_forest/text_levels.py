@@ -7,9 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
-from fasthdmr._data.encoding import with_column
+from fasthdmr._data.encoding import as_table, column_of, is_table, with_column
 from fasthdmr._forest.city_hash import category_hash
 from fasthdmr._support.numbers import is_number_type
 
@@ -43,21 +42,20 @@ def text_as_codes(X: Any, forests: Sequence[HasTextLevels]) -> Any:
     if len(known) > 1:
         raise ValueError("The models know different levels of text columns. Decompose them one by one.")
     ((text_levels, hashed),) = known
-    rows = _as_table(X, hashed)
+    if hasattr(X, "to_frame") and np.ndim(X) == 1:  # a row of a frame
+        X = X.to_frame().T
+    if not is_table(X) or not (hashed or _holds_objects(X)):
+        return X
+    rows = as_table(X)
     for j, levels in text_levels:
-        if np.ndim(rows) == 2 and j < rows.shape[1] and (hashed or not is_number_type(_dtype(rows, j))):
-            column = np.asarray(_safe_indexing(rows, j, axis=1), dtype=object)
+        if j < rows.shape[1] and (hashed or not is_number_type(_dtype(rows, j))):
+            column = column_of(X, j)
             rows = with_column(rows, j, _codes_of_hashes(column, levels) if hashed else _codes(column, levels))
     return rows
 
 
-def _as_table(X: Any, hashed: bool) -> Any:
-    """Return X as a frame or an array in which columns can be replaced without changing X."""
-    if hasattr(X, "iloc"):
-        return X.copy(deep=False) if X.ndim == 2 else X.to_frame().T
-    if hasattr(X, "columns") or (not hashed and isinstance(X, np.ndarray) and is_number_type(X.dtype)):
-        return X
-    return np.array(X, dtype=object)
+def _holds_objects(X: Any) -> bool:
+    return hasattr(X, "columns") or not is_number_type(getattr(X, "dtype", None))
 
 
 def _dtype(rows: Any, column: int) -> Any:
