@@ -71,6 +71,18 @@ def test_models_of_the_class_and_of_subclasses_are_read(cls, float64):
     assert_close(found["average"][0], [model.predict(changed).mean() for changed in at])
 
 
+def test_ends_of_sets_are_compared_in_float32():
+    intervals = np.array([[3, 4], [1, 1], [-0.1, 0.1], [0.05, 0.2]])
+    model = Model(float64=False, set_offsets=[0, 4], set_intervals=intervals)
+    ends = np.float32(intervals).ravel()
+    middles = [(np.nextafter(ends, np.float32(to)).astype(float) + ends) / 2 for to in (-np.inf, np.inf)]
+    x = np.concatenate([ends, *(np.nextafter(middle, to) for middle in middles for to in (-np.inf, np.inf)), *middles])
+    rounded = x.astype(np.float32)[:, None]
+    inside = ((ends[::2] <= rounded) & (rounded <= ends[1::2])).any(axis=1)
+    rows = np.column_stack([np.ones(len(x)), x, np.zeros(len(x))])
+    assert_close(fasthdmr.load_forest(model).predict(rows), 9.5 + np.where(inside, 2.0, 4.0))
+
+
 def test_the_reader_of_the_nearest_class_that_was_registered_last():
     fasthdmr.register_loader("test_loaders_registered._private.Child", lambda _: Trees(**FIELDS | {"offset": [11]}))
     assert_close(fasthdmr.load_forest(Child()).predict(X), Model().predict(X) + 1)

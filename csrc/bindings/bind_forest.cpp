@@ -15,32 +15,80 @@ namespace {
 
 constexpr int kStateVersion = 5;
 
+TreeArrays to_arrays(index n_features, index n_outputs, const Integers& tree_offsets, const Integers& left,
+                     const Integers& right, const Integers& feature, const Doubles& threshold,
+                     const Bytes& missing_left, const Doubles& value, const Integers& tree_output,
+                     const Doubles& offset, const Doubles& weight) {
+    const index n_trees = tree_offsets.size() - 1, n_nodes = left.size();
+    if (n_trees < 0) throw Error("tree_offsets must have n_trees + 1 values");
+    if (value.ndim() != 2) throw Error("value must be two-dimensional");
+    return {n_features,
+            n_outputs,
+            n_trees,
+            n_nodes,
+            value.shape(1),
+            vector(tree_offsets, n_trees + 1, "tree_offsets"),
+            left.data(),
+            vector(right, n_nodes, "right"),
+            vector(feature, n_nodes, "feature"),
+            vector(threshold, n_nodes, "threshold"),
+            vector(missing_left, n_nodes, "missing_left"),
+            vector(value, n_nodes * value.shape(1), "value"),
+            vector(tree_output, n_trees, "tree_output"),
+            vector(offset, n_outputs, "offset"),
+            vector(weight, n_nodes, "weight")};
+}
+
 std::shared_ptr<Forest> make_forest(index n_features, index n_outputs, const Integers& tree_offsets,
                                     const Integers& left, const Integers& right, const Integers& feature,
                                     const Doubles& threshold, const Bytes& missing_left, const Doubles& value,
                                     const Integers& tree_output, const Doubles& offset, const Doubles& weight,
                                     const std::optional<py::tuple>& comparison, const std::optional<Integers>& set) {
-    const index n_trees = tree_offsets.size() - 1, n_nodes = left.size();
-    if (n_trees < 0) throw Error("tree_offsets must have n_trees + 1 values");
-    if (value.ndim() != 2) throw Error("value must be two-dimensional");
-    const TreeArrays arrays{n_features,
-                            n_outputs,
-                            n_trees,
-                            n_nodes,
-                            value.shape(1),
-                            vector(tree_offsets, n_trees + 1, "tree_offsets"),
-                            left.data(),
-                            vector(right, n_nodes, "right"),
-                            vector(feature, n_nodes, "feature"),
-                            vector(threshold, n_nodes, "threshold"),
-                            vector(missing_left, n_nodes, "missing_left"),
-                            vector(value, n_nodes * value.shape(1), "value"),
-                            vector(tree_output, n_trees, "tree_output"),
-                            vector(offset, n_outputs, "offset"),
-                            vector(weight, n_nodes, "weight"),
-                            comparison ? to_comparison(*comparison) : nullptr,
-                            set ? vector(*set, n_nodes, "set") : nullptr};
+    TreeArrays arrays = to_arrays(n_features, n_outputs, tree_offsets, left, right, feature, threshold, missing_left,
+                                  value, tree_output, offset, weight);
+    arrays.comparison = comparison ? to_comparison(*comparison) : nullptr;
+    arrays.set = set ? vector(*set, arrays.n_nodes, "set") : nullptr;
     const Released released;
+    return std::make_shared<Forest>(arrays);
+}
+
+// A forest that compares in float64. `replaced` has the shape (n_features, 3): low, high, by. Set s is the union of the
+// intervals, (n, 2), between two offsets. If `rounds`, values are compared after rounding to float32, expressed by
+// thresholds and intervals in float64.
+std::shared_ptr<Forest> make_float64_forest(index n_features, index n_outputs, const Integers& tree_offsets,
+                                            const Integers& left, const Integers& right, const Integers& feature,
+                                            const Doubles& threshold, const Bytes& missing_left, const Doubles& value,
+                                            const Integers& tree_output, const Doubles& offset, const Doubles& weight,
+                                            const Doubles& replaced, bool rounds, const std::optional<Integers>& set,
+                                            const std::optional<Integers>& set_offsets,
+                                            const std::optional<Doubles>& intervals) {
+    TreeArrays arrays = to_arrays(n_features, n_outputs, tree_offsets, left, right, feature, threshold, missing_left,
+                                  value, tree_output, offset, weight);
+    arrays.set = set ? vector(*set, arrays.n_nodes, "set") : nullptr;
+    auto replacements = as_replacements(replaced);
+    const index n_sets = set_offsets ? set_offsets->size() - 1 : 0, n_intervals = intervals ? intervals->size() / 2 : 0;
+    const std::int64_t* first = set_offsets ? set_offsets->data() : nullptr;
+    const double* ends = intervals ? intervals->data() : nullptr;
+    const Released released;
+    std::vector<std::vector<double>> cuts;
+    for (index s = 0; s < n_sets; ++s) {
+        if (first[s] < 0 || first[s + 1] < first[s] || first[s + 1] > n_intervals)
+            throw Error("set_offsets must ascend within the intervals");
+        cuts.push_back(cuts_of(ends + 2 * first[s], first[s + 1] - first[s], rounds));
+    }
+    std::vector<double> rounded;
+    if (rounds) {
+        rounded.resize(arrays.n_nodes);
+        for (index m = 0; m < arrays.n_nodes; ++m)
+            if (arrays.left[m] != -1)
+                rounded[m] = largest_double_not_above(largest_float_not_above(arrays.threshold[m]));
+        arrays.threshold = rounded.data();
+    }
+    const NodeArrays nodes{arrays.n_nodes, arrays.left, arrays.right, arrays.feature, arrays.threshold, arrays.set};
+    std::vector<std::int64_t> numbers(arrays.n_nodes);
+    arrays.comparison =
+        std::make_shared<const Comparison>(Comparison::of_nodes(nodes, std::move(replacements), cuts, numbers.data()));
+    arrays.set = numbers.data();
     return std::make_shared<Forest>(arrays);
 }
 
@@ -82,40 +130,6 @@ std::shared_ptr<Forest> set_state(const py::tuple& s) {
                        s[5].cast<Integers>(), s[6].cast<Integers>(), s[7].cast<Doubles>(), s[8].cast<Bytes>(),
                        s[9].cast<Doubles>(), s[10].cast<Integers>(), s[11].cast<Doubles>(), s[12].cast<Doubles>(),
                        s[13].cast<py::tuple>(), s[14].cast<Integers>());
-}
-
-// The comparison of a forest with these nodes, and the number of each node's set among its sets. `replaced` has the
-// shape (n_features, 3): low, high, by. Set s is the union of the intervals, (n, 2), between two offsets.
-py::tuple float64_comparison(const Integers& left, const Integers& right, const Integers& feature,
-                             const Doubles& threshold, const Doubles& replaced, const Integers& set,
-                             const Integers& set_offsets, const Doubles& intervals) {
-    const index n_nodes = left.size(), n_features = replaced.ndim() == 2 ? replaced.shape(0) : 0;
-    if (n_features < 1 || replaced.shape(1) != 3) throw Error("replaced must be of shape (n_features, 3)");
-    const NodeArrays nodes{n_nodes,
-                           left.data(),
-                           vector(right, n_nodes, "right"),
-                           vector(feature, n_nodes, "feature"),
-                           vector(threshold, n_nodes, "threshold"),
-                           vector(set, n_nodes, "set")};
-    const index n_sets = set_offsets.size() - 1, n_intervals = intervals.size() / 2;
-    std::vector<std::vector<double>> cuts;
-    for (index s = 0; s < n_sets; ++s) {
-        const index begin = set_offsets.at(s), end = set_offsets.at(s + 1);
-        if (begin < 0 || end < begin || end > n_intervals) throw Error("set_offsets must ascend within the intervals");
-        cuts.push_back(cuts_of(intervals.data() + 2 * begin, end - begin));
-    }
-    Integers numbers(n_nodes);
-    std::int64_t* out = numbers.mutable_data();
-    const auto replacements = as_replacements(replaced);
-    const Comparison comparison = without_gil([&] {
-        Comparison made = Comparison::of_nodes(nodes, replacements, cuts);
-        for (index m = 0; m < n_nodes; ++m)
-            out[m] = nodes.left[m] == -1 || nodes.set[m] < 0
-                         ? -1
-                         : made.column({nodes.feature[m], cuts[nodes.set[m]]}) - made.n_features();
-        return made;
-    });
-    return py::make_tuple(comparison_state(comparison), numbers);
 }
 
 // Float64 numbers that are below the same numbers as the thresholds are in float32.
@@ -198,18 +212,25 @@ void bind_evaluator(py::module_& m, const char* name) {
             py::arg("x"), py::arg("n_threads"));
 }
 
+// Binds a function that makes a forest of the arrays that `to_arrays` takes, and of some more.
+template <class Make, class... More>
+void def_maker(py::classh<Forest>& forest, const char* name, Make make, const More&... more) {
+    forest.def_static(
+        name, make, py::kw_only(), py::arg("n_features"), py::arg("n_outputs"), py::arg("tree_offsets").noconvert(),
+        py::arg("left").noconvert(), py::arg("right").noconvert(), py::arg("feature").noconvert(),
+        py::arg("threshold").noconvert(), py::arg("missing_left").noconvert(), py::arg("value").noconvert(),
+        py::arg("tree_output").noconvert(), py::arg("offset").noconvert(), py::arg("weight").noconvert(), more...);
+}
+
 }  // namespace
 
 void bind_forest(py::module_& m) {
     auto forest = bind_class<Forest>(m, "Forest");
-    forest
-        .def_static("_make", &make_forest, py::kw_only(), py::arg("n_features"), py::arg("n_outputs"),
-                    py::arg("tree_offsets").noconvert(), py::arg("left").noconvert(), py::arg("right").noconvert(),
-                    py::arg("feature").noconvert(), py::arg("threshold").noconvert(),
-                    py::arg("missing_left").noconvert(), py::arg("value").noconvert(),
-                    py::arg("tree_output").noconvert(), py::arg("offset").noconvert(), py::arg("weight").noconvert(),
-                    py::arg("comparison") = py::none(), py::arg("set") = py::none())
-        .def_property_readonly("n_trees", &Forest::n_trees)
+    def_maker(forest, "_make", &make_forest, py::arg("comparison") = py::none(), py::arg("set") = py::none());
+    def_maker(forest, "in_float64", &make_float64_forest, py::arg("replaced").noconvert(), py::arg("rounds"),
+              py::arg("set").noconvert() = py::none(), py::arg("set_offsets").noconvert() = py::none(),
+              py::arg("set_intervals").noconvert() = py::none());
+    forest.def_property_readonly("n_trees", &Forest::n_trees)
         .def_property_readonly("n_nodes", &Forest::n_nodes)
         .def_property_readonly("n_features", &Forest::n_features)
         .def_property_readonly("n_outputs", &Forest::n_outputs)
@@ -237,9 +258,6 @@ void bind_forest(py::module_& m) {
             py::arg("order"))
         .def("node_groups", &node_groups);
     bind_state(forest, &get_state, &set_state);
-    m.def("float64_comparison", &float64_comparison, py::arg("left").noconvert(), py::arg("right").noconvert(),
-          py::arg("feature").noconvert(), py::arg("threshold").noconvert(), py::arg("replaced").noconvert(),
-          py::arg("set").noconvert(), py::arg("set_offsets").noconvert(), py::arg("intervals").noconvert());
     m.def("float64_thresholds", &float64_thresholds, py::arg("thresholds").noconvert());
     m.def("compared_alike", &compared_alike, py::arg("forests"));
     m.def("float32_intervals", &float32_intervals, py::arg("values").noconvert());

@@ -28,6 +28,26 @@ class Forest:
     ) -> None: ...
     @staticmethod
     def _make(state: tuple[Any, ...]) -> Forest: ...
+    def in_float64(
+        *,
+        n_features: int,
+        n_outputs: int,
+        tree_offsets: _Integers,
+        left: _Integers,
+        right: _Integers,
+        feature: _Integers,
+        threshold: _Floats,
+        missing_left: NDArray[np.uint8],
+        value: _Floats,
+        tree_output: _Integers,
+        offset: _Floats,
+        weight: _Floats,
+        replaced: _Floats,
+        rounds: bool,
+        set: _Integers | None,
+        set_offsets: _Integers | None,
+        set_intervals: _Floats | None,
+    ) -> Forest: ...
     @property
     def comparison(self) -> Comparison: ...
     @property
@@ -57,16 +77,6 @@ float32); the replacements (low, high, by); the features of sets of values; the 
 the union of the intervals (cut 0, cut 1], (cut 2, cut 3], ...; the variables of the features (empty: each is one); the
 column of the first feature."""
 
-def float64_comparison(
-    left: _Integers,
-    right: _Integers,
-    feature: _Integers,
-    threshold: _Floats,
-    replaced: _Floats,
-    set: _Integers,
-    set_offsets: _Integers,
-    intervals: _Floats,
-) -> tuple[Comparison, _Integers]: ...
 def float64_thresholds(thresholds: _Floats) -> _Floats: ...
 def float32_intervals(values: _Floats) -> _Floats: ...
 def compared_alike(forests: list[Forest]) -> list[Forest]: ...

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "kernels/kernels.hpp"
@@ -14,6 +16,33 @@ namespace fasthdmr {
 namespace {
 
 constexpr std::size_t kMostCodes = std::size_t(1) << 24;  // float32 represents integers up to this one exactly
+
+// Recognises most numbers of a feature that it has seen before. Libraries that bin the columns repeat a few hundred
+// thresholds in many nodes, and sorting all of them would take longer.
+class Repeats {
+public:
+    explicit Repeats(index n_numbers) : bits_(1) {
+        while (bits_ < kMostBits && (index(1) << bits_) < n_numbers) ++bits_;
+        seen_.resize(std::size_t(1) << bits_, {-1, 0.0});
+    }
+
+    // Returns false for every new number, and for some others.
+    bool has(std::int64_t feature, double number) {
+        constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;
+        std::uint64_t bits;
+        std::memcpy(&bits, &number, sizeof bits);
+        const std::pair<std::int64_t, double> both(feature, number);
+        auto& last = seen_[(bits + std::uint64_t(feature)) * golden >> (64 - bits_)];
+        if (last == both) return true;
+        last = both;
+        return false;
+    }
+
+private:
+    static constexpr int kMostBits = 13;
+    int bits_;
+    std::vector<std::pair<std::int64_t, double>> seen_;
+};
 
 }  // namespace
 
@@ -86,15 +115,21 @@ void sort_thresholds(std::vector<double>& thresholds) {
     thresholds.erase(std::unique(thresholds.begin(), thresholds.end()), thresholds.end());
 }
 
-std::vector<double> cuts_of(const double* intervals, index count) {
+std::vector<double> cuts_of(const double* intervals, index count, bool rounds) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
     std::vector<std::pair<double, double>> pairs;
+    pairs.reserve(count);
     for (index k = 0; k < count; ++k) {
         const double low = intervals[2 * k], high = intervals[2 * k + 1];
         if (!(low <= high)) throw Error("the ends of the intervals of a set must be ascending numbers");
-        pairs.emplace_back(std::nextafter(low, -std::numeric_limits<double>::infinity()), high);
+        if (rounds)
+            pairs.emplace_back(largest_double_not_above(std::nextafter(float(low), -float(infinity))),
+                               largest_double_not_above(float(high)));
+        else pairs.emplace_back(std::nextafter(low, -infinity), high);
     }
     std::sort(pairs.begin(), pairs.end());
     std::vector<double> cuts;
+    cuts.reserve(2 * count);
     for (const auto& [below, last] : pairs) {
         if (!cuts.empty() && below <= cuts.back()) {
             cuts.back() = std::max(cuts.back(), last);
@@ -108,22 +143,30 @@ std::vector<double> cuts_of(const double* intervals, index count) {
 
 // Invalid splits are skipped here: the constructor of Forest reports them.
 Comparison Comparison::of_nodes(const NodeArrays& a, std::vector<Replacement> replaced,
-                                const std::vector<std::vector<double>>& cuts) {
+                                const std::vector<std::vector<double>>& cuts, std::int64_t* numbers) {
     std::vector<std::vector<double>> thresholds(replaced.size());
-    std::vector<ValueSet> sets;
+    std::vector<index> by_set;  // nodes
+    Repeats repeats(a.n_nodes);
+    if (numbers) std::fill(numbers, numbers + a.n_nodes, -1);
     for (index m = 0; m < a.n_nodes; ++m) {
         const bool splits = a.left[m] != -1 || a.right[m] != -1;
         if (!splits || a.feature[m] < 0 || a.feature[m] >= index(thresholds.size())) continue;
         const index set = a.set ? a.set[m] : -1;
         if (set >= index(cuts.size())) throw Error("no such set of values: " + std::to_string(set));
-        if (set >= 0) sets.push_back({a.feature[m], cuts[set]});
-        else if (!std::isnan(a.threshold[m])) thresholds[a.feature[m]].push_back(a.threshold[m]);
+        if (set >= 0) by_set.push_back(m);
+        else if (const double x = a.threshold[m]; !std::isnan(x) && !repeats.has(a.feature[m], x))
+            thresholds[a.feature[m]].push_back(x);
     }
-    std::sort(sets.begin(), sets.end());
-    sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
-    for (const ValueSet& set : sets) {
-        std::vector<double>& of = thresholds[set.feature];
-        of.insert(of.end(), set.cuts.begin(), set.cuts.end());
+    const auto key = [&](index m) { return std::tie(a.feature[m], cuts[a.set[m]]); };
+    std::sort(by_set.begin(), by_set.end(), [&](index m, index other) { return key(m) < key(other); });
+    std::vector<ValueSet> sets;
+    for (const index m : by_set) {
+        if (sets.empty() || std::tie(sets.back().feature, sets.back().cuts) != key(m)) {
+            sets.push_back({a.feature[m], cuts[a.set[m]]});
+            std::vector<double>& of = thresholds[a.feature[m]];
+            of.insert(of.end(), sets.back().cuts.begin(), sets.back().cuts.end());
+        }
+        if (numbers) numbers[m] = index(sets.size()) - 1;
     }
     for (std::vector<double>& of : thresholds) sort_thresholds(of);
     return {std::move(thresholds), std::move(replaced), std::move(sets)};
@@ -159,9 +202,15 @@ index Comparison::column(const ValueSet& set) const {
 float Comparison::code_of_threshold(index feature, double threshold) const {
     if (is_float32()) return largest_float_not_above(threshold);
     const std::vector<double>& sorted = thresholds_[feature];
-    const auto at = std::lower_bound(sorted.begin(), sorted.end(), threshold);
-    if (at == sorted.end() || *at != threshold) throw Error("the comparison has no such threshold");
-    return float(at - sorted.begin());
+    // A binary search without branches: whether a number lies below the threshold of a node cannot be predicted.
+    const double* at = sorted.data();
+    for (index n = index(sorted.size()); n > 1;) {
+        const index half = n / 2;
+        at += index(at[half - 1] < threshold) * half;
+        n -= half;
+    }
+    if (sorted.empty() || *at != threshold) throw Error("the comparison has no such threshold");
+    return float(at - sorted.data());
 }
 
 double Comparison::threshold(index feature, float code) const {

@@ -35,8 +35,9 @@ struct ValueSet {
         return feature != other.feature ? feature < other.feature : cuts < other.cuts;
     }
 };
-// The cuts of the union of `count` closed intervals, given as pairs of numbers.
-std::vector<double> cuts_of(const double* intervals, index count);
+// The cuts of the union of `count` closed intervals, given as pairs of numbers. If `rounds`, the union of the numbers
+// whose rounding to float32 lies in an interval; the ends are then rounded, too.
+std::vector<double> cuts_of(const double* intervals, index count, bool rounds = false);
 
 // The largest float32 that is not above a threshold. A float32 x is above the threshold if and only if it is above this
 // number.
@@ -63,9 +64,10 @@ public:
     // The sets must ascend strictly, too.
     Comparison(std::vector<std::vector<double>> thresholds, std::vector<Replacement> replaced,
                std::vector<ValueSet> sets = {});
-    // The comparison in float64 for the nodes of a forest; cuts[k] are the cuts of set number k.
+    // The comparison in float64 for the nodes of a forest; cuts[k] are the cuts of set number k. `numbers`, if given,
+    // receives for each node the number of its set in this comparison, or -1.
     static Comparison of_nodes(const NodeArrays& nodes, std::vector<Replacement> replaced,
-                               const std::vector<std::vector<double>>& cuts = {});
+                               const std::vector<std::vector<double>>& cuts = {}, std::int64_t* numbers = nullptr);
     // This comparison without the columns of sets.
     Comparison without_sets() const;
     // This comparison with feature j in column first + j of the input, as a function of variables[j]. No variables: each

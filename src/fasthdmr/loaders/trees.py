@@ -19,6 +19,19 @@ from fasthdmr.loaders.arrays import in_types
 _OF_MODEL = tuple(field.name for field in fields(Forest) if field.name != "core")
 _OF_READING = tuple(field.name for field in fields(Reading))
 _BEHIND_FRONT = Reading(allow_nan=True)  # the front converts rows to numbers, and checks them
+_OF_CORE = (
+    "n_features",
+    "tree_offsets",
+    "left",
+    "right",
+    "feature",
+    "threshold",
+    "missing_left",
+    "value",
+    "tree_output",
+    "offset",
+    "weight",
+)
 _NONE = np.empty(0, dtype=np.int64)
 _NOTHING = (1.0, 0.0, 0.0)  # a row of `replaced` from 1 to 0: no value lies between
 
@@ -287,25 +300,8 @@ class Trees:
             If the arrays are not those of trees: children out of range or with other than one parent; columns, outputs
             or sets out of range; thresholds that are NaN; intervals that do not ascend.
         """
-        if self.category_set is not None and not self.float64:
-            return self.in_float64().forest()
-        comparison, category_set = self._comparison()
-        core = _core.Forest(
-            n_features=self.n_features,
-            n_outputs=self.offset.size,
-            tree_offsets=self.tree_offsets,
-            left=self.left,
-            right=self.right,
-            feature=self.feature,
-            threshold=self.threshold,
-            missing_left=self.missing_left,
-            value=self.value,
-            tree_output=self.tree_output,
-            offset=self.offset,
-            weight=self.weight,
-            comparison=comparison,
-            set=category_set,
-        )
+        # Category sets are compared in float64. Rounding to float32 is then part of their ends and of the thresholds.
+        core = self._in_float64() if self.float64 or self.category_set is not None else self._in_float32()
         if self.front is not None:
             core = core.of_variables(self.front.sources, first=0)
         return Forest(core, **{name: getattr(self, name) for name in _OF_MODEL})
@@ -320,30 +316,34 @@ class Trees:
         """
         return np.full_like(self.left, -1) if self.category_set is None else self.category_set
 
-    def _comparison(self) -> tuple[_core.Comparison | None, NDArray[np.int64] | None]:
-        """Return the comparison rule, and for each node the number of its category set in that rule."""
-        if not self.float64:
-            return None if self.replaced is None else (self.n_features, [], self.replaced, _NONE, [], _NONE, 0), None
-        replaced = np.tile(_NOTHING, (self.n_features, 1)) if self.replaced is None else self.replaced
-        return _core.float64_comparison(
-            self.left,
-            self.right,
-            self.feature,
-            self.threshold,
-            replaced,
-            self.set_of_nodes(),
-            np.zeros(1, dtype=np.int64) if self.set_offsets is None else self.set_offsets,
-            np.empty((0, 2)) if self.set_intervals is None else self.set_intervals,
-        )
-
     def in_float64(self) -> Trees:
-        """Return the same sum of trees with comparisons in float64, which category sets need."""
+        """Return the same sum of trees with comparisons in float64."""
         if self.float64:
             return self
         intervals = self.set_intervals
         if intervals is not None:
             intervals = np.column_stack([_core.float32_intervals(of.copy())[:, k] for k, of in enumerate(intervals.T)])
         return replace(self, float64=True, threshold=_core.float64_thresholds(self.threshold), set_intervals=intervals)
+
+    def _in_float32(self) -> _core.Forest:
+        rule: _core.Comparison | None = None
+        if self.replaced is not None:
+            rule = (self.n_features, [], self.replaced, _NONE, [], _NONE, 0)
+        return _core.Forest(**self._of_core(), comparison=rule)
+
+    def _in_float64(self) -> _core.Forest:
+        return _core.Forest.in_float64(
+            **self._of_core(),
+            replaced=np.tile(_NOTHING, (self.n_features, 1)) if self.replaced is None else self.replaced,
+            rounds=not self.float64,
+            set=self.category_set,
+            set_offsets=self.set_offsets,
+            set_intervals=self.set_intervals,
+        )
+
+    def _of_core(self) -> dict[str, Any]:
+        """Return the arguments of all forests in C++."""
+        return {"n_outputs": self.offset.size, **{name: getattr(self, name) for name in _OF_CORE}}
 
 
 def numbered(count: int, prefix: str = "") -> tuple[str, ...]:
