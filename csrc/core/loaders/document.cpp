@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "loaders/number_text.hpp"
 #include "loaders/packed_numbers.hpp"
 #include "support/interruption.hpp"
 
@@ -52,18 +53,33 @@ const Value* Value::find(std::string_view key) const {
     return found == items_ + count_ ? nullptr : found;
 }
 
-const Value& Value::at(std::string_view key) const {
-    const Value* found = find(key);
-    if (!found) throw Error("The model's export has no field '" + std::string(key) + "'.");
+const Value* Value::find(Key& key) const {
+    if (kind_ != Kind::object) return nullptr;
+    if (key.last < count_ && items_[key.last].name_ == key.name) return items_ + key.last;
+    const Value* found = find(key.name);
+    if (found) key.last = found - items_;
+    return found;
+}
+
+namespace {
+
+const Value& existing(const Value* found, std::string_view name) {
+    if (!found) throw Error("The model's export has no field '" + std::string(name) + "'.");
     return *found;
 }
 
-const Value& Value::array(std::string_view key, index size) const {
-    const Value& found = at(key);
-    if (found.kind_ != Kind::array || found.size() != size)
-        throw Error("The model's export is damaged: '" + std::string(key) + "' should have " + std::to_string(size) +
+}  // namespace
+
+const Value& Value::at(std::string_view key) const { return existing(find(key), key); }
+const Value& Value::at(Key& key) const { return existing(find(key), key.name); }
+const Value& Value::array(std::string_view key, index size) const { return at(key).as_array(key, size); }
+const Value& Value::array(Key& key, index size) const { return at(key).as_array(key.name, size); }
+
+const Value& Value::as_array(std::string_view name, index size) const {
+    if (kind_ != Kind::array || this->size() != size)
+        throw Error("The model's export is damaged: '" + std::string(name) + "' should have " + std::to_string(size) +
                     " values.");
-    return found;
+    return *this;
 }
 
 class Parser {
@@ -252,7 +268,7 @@ private:
     double json_number() {
         double number = 0.0;
         const char* begin = bytes_.data() + at_;
-        const auto [end, error] = std::from_chars(begin, bytes_.data() + bytes_.size(), number);
+        const auto [end, error] = parse_number(begin, bytes_.data() + bytes_.size(), number);
         if (error == std::errc::invalid_argument) fail("a number is missing", at_);
         if (error == std::errc::result_out_of_range) fail("a number that float64 cannot hold", at_);
         at_ += end - begin;

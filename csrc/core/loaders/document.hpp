@@ -21,6 +21,13 @@ inline std::int64_t whole(double number) {
     return std::int64_t(number);
 }
 
+// The name of a member, and its position in the object where it was found last: objects of one kind have the same
+// members in the same order.
+struct Key {
+    std::string_view name;
+    index last = 0;
+};
+
 // A value of a document. It refers to the parsed bytes and to the document, which must outlive it.
 class Value {
 public:
@@ -49,13 +56,17 @@ public:
     void numbers(std::vector<double>& out) const;
     // A member of an object. If it does not exist, `find` returns null and `at` throws an error.
     const Value* find(std::string_view key) const;
+    const Value* find(Key& key) const;
     const Value& at(std::string_view key) const;
+    const Value& at(Key& key) const;
     // A member that is an array of the given size.
     const Value& array(std::string_view key, index size) const;
+    const Value& array(Key& key, index size) const;
 
 private:
     friend class Parser;
     double packed_number(index k) const;
+    const Value& as_array(std::string_view name, index size) const;
 
     Kind kind_ = Kind::null;
     char packed_ = 0;  // the type of packed numbers, or 0

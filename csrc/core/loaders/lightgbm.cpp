@@ -1,10 +1,10 @@
 #include "loaders/lightgbm.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <optional>
 
+#include "loaders/number_text.hpp"
 #include "support/interruption.hpp"
 
 namespace fasthdmr {
@@ -40,7 +40,7 @@ public:
     Number number() {
         while (at_ != end_ && *at_ == ' ') ++at_;
         Number value{};
-        const auto [stop, error] = std::from_chars(at_, end_, value);
+        const auto [stop, error] = parse(value);
         if (error == std::errc::invalid_argument) fail("a number is missing");
         if (error == std::errc::result_out_of_range) fail("a number is out of range");
         at_ = stop;
@@ -48,6 +48,12 @@ public:
     }
 
 private:
+    std::from_chars_result parse(double& value) const { return parse_number(at_, end_, value); }
+    template <class Integer>
+    std::from_chars_result parse(Integer& value) const {
+        return std::from_chars(at_, end_, value);
+    }
+
     const char *at_, *end_;
 };
 
@@ -93,18 +99,23 @@ public:
     // LightGBM truncates numbers to categories, so category 0 is the interval (-1, 1).
     void append(double number, ReadTrees& trees) const {
         const auto s = number >= 0.0 && number < double(boundaries_.size()) ? std::size_t(number) : boundaries_.size();
-        if (s + 1 >= boundaries_.size() || boundaries_[s] < 0 || boundaries_[s + 1] > index(words_.size()))
+        if (s + 1 >= boundaries_.size() || boundaries_[s] < 0 || boundaries_[s] > boundaries_[s + 1] ||
+            boundaries_[s + 1] > index(words_.size()))
             fail("no such set of categories");
-        for (index word = boundaries_[s]; word < boundaries_[s + 1]; ++word)
-            for (int bit = 0; bit < 32; ++bit)
-                if (words_[word] >> bit & 1) {
-                    const double category = double(32 * (word - boundaries_[s]) + bit);
-                    trees.append_interval(category > 0.0 ? category : std::nextafter(-1.0, 0.0),
-                                          std::nextafter(category + 1.0, 0.0));
-                }
+        const index begin = 32 * boundaries_[s], end = 32 * boundaries_[s + 1];
+        for (index first = begin; first < end; ++first) {
+            if (!has(first)) continue;
+            index last = first;  // of consecutive categories, which are one interval
+            while (last + 1 < end && has(last + 1)) ++last;
+            trees.append_interval(first > begin ? double(first - begin) : std::nextafter(-1.0, 0.0),
+                                  std::nextafter(double(last - begin + 1), 0.0));
+            first = last;
+        }
     }
 
 private:
+    bool has(index bit) const { return words_[bit / 32] >> (bit % 32) & 1; }
+
     std::vector<index> boundaries_;
     std::vector<std::uint32_t> words_;
 };

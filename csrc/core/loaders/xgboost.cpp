@@ -31,16 +31,16 @@ public:
     std::vector<double> split_type;  // empty if no split is by categories
 
     void read(const Value& tree, index nodes, index width) {
-        tree.array("left_children", nodes).numbers(left);
-        tree.array("right_children", nodes).numbers(right);
-        tree.array("split_indices", nodes).numbers(feature);
-        tree.array("split_conditions", nodes).numbers(threshold);
-        tree.array("default_left", nodes).numbers(default_left);
+        tree.array(left_children_, nodes).numbers(left);
+        tree.array(right_children_, nodes).numbers(right);
+        tree.array(split_indices_, nodes).numbers(feature);
+        tree.array(split_conditions_, nodes).numbers(threshold);
+        tree.array(default_left_, nodes).numbers(default_left);
         weight.clear();
         split_type.clear();
         // Trees with vector leaves may have no weights.
-        if (width == 1 || tree.find("sum_hessian")) tree.array("sum_hessian", nodes).numbers(weight);
-        if (tree.find("split_type")) tree.array("split_type", nodes).numbers(split_type);
+        if (width == 1 || tree.find(sum_hessian_)) tree.array(sum_hessian_, nodes).numbers(weight);
+        if (tree.find(split_type_)) tree.array(split_type_, nodes).numbers(split_type);
         width_ = width;
         read_leaves(tree, nodes);
         read_segments(tree, nodes);
@@ -48,18 +48,19 @@ public:
 
     // In xgboost the categories of a split go right, and all other numbers left. In ReadTrees a set goes left, so the
     // children are exchanged. Numbers are truncated to categories; negative numbers are not categories.
-    void split_by_categories(const Value& tree, index node, index at, index left_at, index right_at,
-                             ReadTrees& trees) const {
+    void split_by_categories(const Value& tree, index node, index at, index left_at, index right_at, ReadTrees& trees) {
         const index k = segment_of_.empty() ? -1 : segment_of_[node];
         if (k < 0) throw Error("The model's export is damaged: a node without its categories.");
-        const Value& all = tree.at("categories");
-        const index begin = tree.at("categories_segments").integer(k), size = tree.at("categories_sizes").integer(k);
+        const Value& all = tree.at(categories_);
+        const index begin = tree.at(categories_segments_).integer(k), size = tree.at(categories_sizes_).integer(k);
         if (begin < 0 || size < 0 || begin > all.size() || size > all.size() - begin)
             throw Error("The model's export is damaged: no such categories.");
         trees.split_by_set(at, whole(feature[node]), default_left[node] == 0.0, right_at, left_at);
         for (index c = begin; c < begin + size; ++c) {
-            const float category = float(all.integer(c));
-            trees.append_interval(category, std::nextafter(category + 1.0f, 0.0f));
+            const std::int64_t first = all.integer(c);
+            std::int64_t last = first;  // of consecutive categories, which are one interval
+            while (c + 1 < begin + size && all.integer(c + 1) == last + 1) ++c, ++last;
+            trees.append_interval(float(first), std::nextafter(float(last) + 1.0f, 0.0f));
         }
     }
 
@@ -85,7 +86,7 @@ private:
 
     void read_segments(const Value& tree, index nodes) {
         segment_of_.clear();
-        const Value* by_categories = tree.find("categories_nodes");
+        const Value* by_categories = tree.find(categories_nodes_);
         if (!by_categories || by_categories->size() == 0) return;
         segment_of_.assign(nodes, -1);
         for (index k = 0; k < by_categories->size(); ++k) {
@@ -95,6 +96,10 @@ private:
         }
     }
 
+    Key left_children_{"left_children"}, right_children_{"right_children"}, split_indices_{"split_indices"},
+        split_conditions_{"split_conditions"}, default_left_{"default_left"}, sum_hessian_{"sum_hessian"},
+        split_type_{"split_type"}, categories_{"categories"}, categories_nodes_{"categories_nodes"},
+        categories_segments_{"categories_segments"}, categories_sizes_{"categories_sizes"};
     index width_ = 1;
     const Value *leaf_weights_ = nullptr, *node_weights_ = nullptr;
     std::vector<index> segment_of_;  // by node, its number among the nodes that split by categories, or -1

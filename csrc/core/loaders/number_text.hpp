@@ -1,0 +1,24 @@
+// Numbers of text formats.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+
+#include "kernels/records.hpp"
+
+namespace fasthdmr {
+
+// The same as std::from_chars, but faster for short integers: most numbers of models are counts and positions.
+inline std::from_chars_result parse_number(const char* first, const char* last, double& value) {
+    constexpr index most = 15;  // digits; float64 represents such integers exactly
+    const bool is_negative = first != last && *first == '-';
+    const char *const digits = first + is_negative, *p = digits;
+    std::int64_t integer = 0;
+    for (; p != last && p - digits <= most && *p >= '0' && *p <= '9'; ++p) integer = 10 * integer + (*p - '0');
+    const bool is_integer = p != digits && p - digits <= most && (p == last || (*p != '.' && *p != 'e' && *p != 'E'));
+    if (!is_integer) return std::from_chars(first, last, value);
+    value = is_negative ? -double(integer) : double(integer);
+    return {p, std::errc()};
+}
+
+}  // namespace fasthdmr
