@@ -21,6 +21,8 @@ import numpy as np
 Arrays = dict[str, np.ndarray]
 
 _WARM_UP = 0.2
+_LONG = 1.0  # seconds; runs that take longer depend little on caches, and need no warm-up
+_BUDGET = 5.0  # seconds; a contender whose timed runs have taken longer has no more of them
 
 
 @dataclass(frozen=True)
@@ -123,14 +125,18 @@ def _serve(contender: Contender, pipe: Any) -> None:
         prepared = contender.prepare()
         start = time.perf_counter()
         result, peak = peak_above(lambda: contender.run(prepared))
-        pipe.send((time.perf_counter() - start, peak, contender.summary(result)))
+        shortest = time.perf_counter() - start
+        pipe.send((shortest, peak, contender.summary(result)))
         del result
         while True:
             pipe.recv()
-            _warm_up(lambda: contender.run(prepared))
+            if shortest < _LONG:
+                _warm_up(lambda: contender.run(prepared))
             start = time.perf_counter()
             contender.run(prepared)
-            pipe.send(time.perf_counter() - start)
+            seconds = time.perf_counter() - start
+            shortest = min(shortest, seconds)
+            pipe.send(seconds)
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         pipe.send(f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})")
@@ -164,7 +170,10 @@ def _start(contender: Contender) -> tuple[Any, Any]:
 
 
 def measure(contenders: list[Contender], repeats: int) -> list[Measurement]:
-    """Run every contender once (peak, summary), then those without a limit `repeats` times in turn."""
+    """Run every contender once (peak, summary), then those without a limit `repeats` times in turn.
+
+    A contender that takes seconds is run fewer times, at least once; tables state the number of timed runs.
+    """
     measurements = [Measurement(contender) for contender in contenders]
     children: list[tuple[Any, Any]] = []
     try:
@@ -179,7 +188,8 @@ def measure(contenders: list[Contender], repeats: int) -> list[Measurement]:
                 children[-1][0].terminate()
         for _ in range(repeats):
             for (_, pipe), measurement in zip(children, measurements, strict=True):
-                if not measurement.failure and measurement.contender.limit is None:
+                has_time = measurement.contender.limit is None and sum(measurement.seconds) < _BUDGET
+                if not measurement.failure and has_time:
                     pipe.send("again")
                     seconds = _ask(pipe, measurement)
                     if seconds is not None:
