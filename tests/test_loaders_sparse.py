@@ -19,6 +19,7 @@ from tolerance import assert_close
 
 from fasthdmr import TreeHDMR, load_forest
 from fasthdmr._forest import sparse as module
+from fasthdmr.inspection import partial_dependence
 
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.FastHDMRWarning")
 
@@ -100,6 +101,17 @@ def test_tree_hdmr(name):
     assert fit.explain(rows[1], output=0).output == fit.explain(dense[1], output=0).output
 
 
+@every_model
+@pytest.mark.parametrize("kind", ["marginal", "conditional"])
+def test_partial_dependence(name, kind):
+    model, rows = fitted(name)
+    dense = np.where(rows.toarray() == 0, load_forest(model).absent, rows.toarray())
+    dense[::3] = rows.toarray()[::3]
+    found, expected = (partial_dependence(model, at, [0, 1], kind=kind) for at in (sparse.csc_array(rows), dense))
+    assert np.array_equal(found.average, expected.average)
+    assert all(map(np.array_equal, found.grid_values, expected.grid_values))
+
+
 @pytest.mark.parametrize("by", ["tree", "node"])
 def test_blocks_of_rows(by, monkeypatch):
     model, rows = fitted("gradient boosting")
@@ -122,7 +134,12 @@ def test_models_and_calls_that_refuse_sparse_rows():
     _, rows = fitted("gradient boosting")
     own = HistGradientBoostingRegressor(max_iter=3).fit(NUMBERS, Y)
     words = r"dense data is required: this model does not take it. Use '.toarray\(\)'.* of 7.2e-06 GB"
-    for refuses in (own.predict, load_forest(own).predict, TreeHDMR(own).fit):
+    for refuses in (
+        own.predict,
+        load_forest(own).predict,
+        TreeHDMR(own).fit,
+        lambda X: partial_dependence(own, X, 0),
+    ):
         with pytest.raises(TypeError, match=words if refuses != own.predict else "Sparse data was passed"):
             refuses(rows)
     with pytest.raises(ValueError, match="X must be numeric, but it is a sparse matrix of type complex128"):

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from scipy.stats.mstats import mquantiles
 from sklearn.utils import _safe_indexing, check_array
 
 from fasthdmr._forest.forest import Forest
+from fasthdmr._forest.sparse import as_dense, is_sparse
 from fasthdmr._support.numbers import as_floats, check_numbers, check_rows_are_there, holds_text
 from fasthdmr._support.subspaces import as_subspace, as_variables
 from fasthdmr._support.validation import check_names, column_names
@@ -86,24 +86,33 @@ class GridOptions:
         return np.unique(np.linspace(low, high, num=self.resolution))
 
 
-def as_table(X: Any) -> Any:
-    """Return rows whose columns can be set: a data frame or array as it is, lists as an array.
+def as_table(X: Any, forest: Forest | None = None) -> Any:
+    """Return rows whose columns can be set: a data frame or array as it is, lists and sparse rows as an array.
+
+    Parameters
+    ----------
+    X : array-like, data frame or sparse matrix
+        The rows.
+    forest : Forest or None
+        The trees that read them: they determine the value of what sparse rows do not store.
 
     Raises
     ------
     TypeError
-        If X is sparse, or a query that has not been run.
+        If X is sparse and the forest is None or does not take it, or if X is a query that has not been run.
 
     Examples
     --------
     >>> as_table([[1, 2]])
     array([[1, 2]])
     """
-    if issparse(X):
+    if is_sparse(X) and forest is None:
         raise TypeError(
-            "Sparse X is not supported: a grid sets whole columns. Pass X.toarray(), with NaN in place of what is not "
-            "stored for models of xgboost, which take it for missing."
+            "Sparse X is supported for sums of trees only: a grid sets whole columns, and the value of what is not "
+            "stored depends on the model. Pass X.toarray(), with NaN in place of what is not stored for models of "
+            "xgboost, which take it for missing."
         )
+    X = as_dense(X, [forest] if forest is not None else [])
     check_rows_are_there(X, "X")
     if hasattr(X, "__array__"):
         return X

@@ -61,8 +61,10 @@ def partial_dependence(
     ----------
     model : fitted estimator, Forest or callable
         A callable maps rows, (N, n), to (N,) or (N, K).
-    X : array-like or data frame of shape (N, n_features)
-        The background rows: a grid is made of their values, and averages are over them.
+    X : array-like, data frame or sparse matrix of shape (N, n_features)
+        The background rows: a grid is made of their values, and averages are over them. Sparse rows are converted to
+        dense ones, if the output is a sum of trees that takes them; what they do not store is zero or missing, as in
+        the model's library.
     features : int, str, or sequence of them
         The feature (e.g. `[0]`) or pair of interacting features (e.g. `[0, 1]`) for which the partial dependence is
         computed.
@@ -106,7 +108,7 @@ def partial_dependence(
     ValueError
         If a parameter is invalid.
     TypeError
-        If X is sparse, or `model` is not a model.
+        If X is sparse and the output is no sum of trees that takes sparse rows, or `model` is not a model.
     sklearn.exceptions.NotFittedError
         If the model is not fitted.
 
@@ -175,7 +177,7 @@ def partial_dependences(
     ----------
     model : fitted estimator, Forest or callable
         As for `partial_dependence`.
-    X : array-like or data frame of shape (N, n_features)
+    X : array-like, data frame or sparse matrix of shape (N, n_features)
         The background rows.
     feature_sets : sequence
         Each what `partial_dependence` takes as `features`; as for
@@ -222,8 +224,9 @@ def partial_dependences(
     """
     if kind not in ("marginal", "conditional"):
         raise ValueError(f"kind must be 'marginal' or 'conditional', got {kind!r}.")
-    X = as_table(X)
     output = Output(model, _methods(model, response_method))
+    forest = _forest_of(output)
+    X = as_table(X, forest)
     weights = check_weights(sample_weight, X)
     options = GridOptions.of(
         X,
@@ -234,7 +237,6 @@ def partial_dependences(
         custom_values=custom_values,
     )
     sets = [options.subspace(features) for features in feature_sets]
-    forest = _forest_of(output)
     grid = {column: options.values(X, column, forest) for column in sorted({column for u in sets for column in u})}
     average = _conditional if kind == "conditional" else partial(_marginal, forest=forest, verbose=verbose)
     averages = average(output, X, weights, sets, grid, n_threads(n_jobs))
