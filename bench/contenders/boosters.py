@@ -16,6 +16,7 @@ from bench.runner import Contender, quietly
 
 Read = Callable[[Any], Any]
 CODES = [6, 7]  # the columns of categories, if rows have any
+LIMIT = 120.0  # seconds for treelite's prediction, which takes about ten, so it runs once
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def engines(name: str, booster: Booster, fit: Any, X: np.ndarray, summary: Calla
         rows = X.astype(np.float32).astype(np.float64) if name == "GradientBoosting" else X
         predict = quietly(lambda engine: _treelite().gtil.predict(engine, rows, nthread=1))
         prepare = quietly(lambda: booster.treelite(fit))
-        found.append(Contender(f"treelite of {name}", "predict", predict, prepare, summary))
+        found.append(Contender(f"treelite of {name}", "predict", predict, prepare, summary, LIMIT))
     if name == "LightGBM":
 
         def write(path: Path) -> None:
