@@ -147,6 +147,9 @@ Comparison Comparison::of_nodes(const NodeArrays& a, std::vector<Replacement> re
     std::vector<std::vector<double>> thresholds(replaced.size());
     std::vector<index> by_set;  // nodes
     Repeats repeats(a.n_nodes);
+    const auto add = [&](std::int64_t feature, double x) {
+        if (!repeats.has(feature, x)) thresholds[feature].push_back(x);
+    };
     if (numbers) std::fill(numbers, numbers + a.n_nodes, -1);
     for (index m = 0; m < a.n_nodes; ++m) {
         const bool splits = a.left[m] != -1 || a.right[m] != -1;
@@ -154,8 +157,7 @@ Comparison Comparison::of_nodes(const NodeArrays& a, std::vector<Replacement> re
         const index set = a.set ? a.set[m] : -1;
         if (set >= index(cuts.size())) throw Error("no such set of values: " + std::to_string(set));
         if (set >= 0) by_set.push_back(m);
-        else if (const double x = a.threshold[m]; !std::isnan(x) && !repeats.has(a.feature[m], x))
-            thresholds[a.feature[m]].push_back(x);
+        else if (!std::isnan(a.threshold[m])) add(a.feature[m], a.threshold[m]);
     }
     const auto key = [&](index m) { return std::tie(a.feature[m], cuts[a.set[m]]); };
     std::sort(by_set.begin(), by_set.end(), [&](index m, index other) { return key(m) < key(other); });
@@ -163,8 +165,7 @@ Comparison Comparison::of_nodes(const NodeArrays& a, std::vector<Replacement> re
     for (const index m : by_set) {
         if (sets.empty() || std::tie(sets.back().feature, sets.back().cuts) != key(m)) {
             sets.push_back({a.feature[m], cuts[a.set[m]]});
-            std::vector<double>& of = thresholds[a.feature[m]];
-            of.insert(of.end(), sets.back().cuts.begin(), sets.back().cuts.end());
+            for (const double cut : sets.back().cuts) add(a.feature[m], cut);
         }
         if (numbers) numbers[m] = index(sets.size()) - 1;
     }

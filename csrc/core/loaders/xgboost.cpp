@@ -48,19 +48,19 @@ public:
 
     // In xgboost the categories of a split go right, and all other numbers left. In ReadTrees a set goes left, so the
     // children are exchanged. Numbers are truncated to categories; negative numbers are not categories.
-    void split_by_categories(const Value& tree, index node, index at, index left_at, index right_at, ReadTrees& trees) {
+    void split_by_categories(index node, index at, index left_at, index right_at, ReadTrees& trees) {
         const index k = segment_of_.empty() ? -1 : segment_of_[node];
         if (k < 0) throw Error("The model's export is damaged: a node without its categories.");
-        const Value& all = tree.at(categories_);
-        const index begin = tree.at(categories_segments_).integer(k), size = tree.at(categories_sizes_).integer(k);
-        if (begin < 0 || size < 0 || begin > all.size() || size > all.size() - begin)
+        const std::int64_t begin = whole(segment_begin_[k]), size = whole(segment_size_[k]),
+                           n = index(category_.size());
+        if (begin < 0 || size < 0 || begin > n || size > n - begin)
             throw Error("The model's export is damaged: no such categories.");
         trees.split_by_set(at, whole(feature[node]), default_left[node] == 0.0, right_at, left_at);
         for (index c = begin; c < begin + size; ++c) {
-            const std::int64_t first = all.integer(c);
-            std::int64_t last = first;  // of consecutive categories, which are one interval
-            while (c + 1 < begin + size && all.integer(c + 1) == last + 1) ++c, ++last;
-            trees.append_interval(float(first), std::nextafter(float(last) + 1.0f, 0.0f));
+            const std::int64_t first = whole(category_[c]);
+            const index start = c;  // of consecutive categories, which are one interval
+            while (c + 1 < begin + size && category_[c + 1] == category_[c] + 1.0) ++c;
+            trees.append_interval(float(first), std::nextafter(float(first + c - start) + 1.0f, 0.0f));
         }
     }
 
@@ -89,6 +89,9 @@ private:
         const Value* by_categories = tree.find(categories_nodes_);
         if (!by_categories || by_categories->size() == 0) return;
         segment_of_.assign(nodes, -1);
+        tree.at(categories_).numbers(category_);
+        tree.array(categories_segments_, by_categories->size()).numbers(segment_begin_);
+        tree.array(categories_sizes_, by_categories->size()).numbers(segment_size_);
         for (index k = 0; k < by_categories->size(); ++k) {
             const std::int64_t node = by_categories->integer(k);
             if (node < 0 || node >= nodes) throw Error("The model's export is damaged: categories of no node.");
@@ -102,6 +105,7 @@ private:
         categories_segments_{"categories_segments"}, categories_sizes_{"categories_sizes"};
     index width_ = 1;
     const Value *leaf_weights_ = nullptr, *node_weights_ = nullptr;
+    std::vector<double> category_, segment_begin_, segment_size_;
     std::vector<index> segment_of_;  // by node, its number among the nodes that split by categories, or -1
 };
 
@@ -127,7 +131,7 @@ public:
                 visit(whole(fields_.right[order_[k]]));
             }
         const index first = trees_.append(index(order_.size()));
-        for (std::size_t k = 0; k < order_.size(); ++k) write(tree, order_[k], first + index(k));
+        for (std::size_t k = 0; k < order_.size(); ++k) write(order_[k], first + index(k));
         trees_.finish_tree();
     }
 
@@ -139,7 +143,7 @@ private:
         order_.push_back(child);
     }
 
-    void write(const Value& tree, index node, index at) {
+    void write(index node, index at) {
         trees_.weight[at] = fields_.weight.empty() ? 1.0 : double(float(fields_.weight[node]));
         if (fields_.left[node] == -1.0) {
             for (index c = 0; c < trees_.width; ++c) trees_.value[at * trees_.width + c] = fields_.leaf(node, c);
@@ -147,7 +151,7 @@ private:
         }
         const index left = number_[index(fields_.left[node])], right = number_[index(fields_.right[node])];
         if (!fields_.split_type.empty() && whole(fields_.split_type[node]) != 0)
-            fields_.split_by_categories(tree, node, at, left, right, trees_);
+            fields_.split_by_categories(node, at, left, right, trees_);
         else
             trees_.split(at, whole(fields_.feature[node]), double(number_before(fields_.threshold[node])),
                          fields_.default_left[node] != 0.0, left, right);
