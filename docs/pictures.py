@@ -7,6 +7,7 @@ figure that the block leaves. The blocks of a page run in order, in one namespac
 import re
 import warnings
 from contextlib import chdir, redirect_stdout
+from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,8 +16,9 @@ import matplotlib as mpl
 from matplotlib import pyplot
 
 # A block; the text block that follows it with nothing but white space between: what it prints; and its picture.
+# "```python needs=shap" runs only if that package is installed.
 BLOCK = re.compile(
-    r"^```python\n(?P<code>.*?)^```$(?:\s*^```text\n(?P<output>.*?)^```$)?"
+    r"^```python(?: needs=(?P<needs>\w+))?\n(?P<code>.*?)^```$(?:\s*^```text\n(?P<output>.*?)^```$)?"
     r"(?:\s*^!\[[^\]]*\]\(generated/(?P<picture>[\w-]+)\.png\)$)?",
     re.MULTILINE | re.DOTALL,
 )
@@ -30,6 +32,8 @@ def draw_page(page: Path, folder: Path) -> list[str]:
         blocks.pop()
     names: dict[str, object] = {}
     for block in blocks:
+        if block["needs"] and find_spec(block["needs"]) is None:
+            continue
         with redirect_stdout(StringIO()):
             exec(compile(block["code"], page, "exec"), names)
         if block["picture"] is not None:

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,12 @@ def in_words(text: str) -> tuple[list[str], list[float]]:
     return NUMBER.sub("#", words).split(), [float(number) for number in NUMBER.findall(words)]
 
 
+def test_every_python_block_is_found():
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        assert len(BLOCK.findall(text)) == len(re.findall(r"^```py", text, re.MULTILINE)), page
+
+
 def test_there_are_pages():
     assert {"README.md", "CONTRIBUTING.md", "quick-start.md", "the-trap.md"} <= {page.name for page in PAGES}
 
@@ -40,6 +47,8 @@ def test_page(page, monkeypatch, tmp_path, capsys):
     text = page.read_text(encoding="utf-8")
     names: dict[str, object] = {}
     for block in BLOCK.finditer(text):
+        if block["needs"] and find_spec(block["needs"]) is None:
+            continue
         # Empty lines in front, so that an error names the line of the page.
         code = "\n" * text.count("\n", 0, block.start("code")) + block["code"]
         exec(compile(code, page, "exec"), names)

@@ -28,6 +28,7 @@ class Forest:
     ) -> None: ...
     @staticmethod
     def _make(state: tuple[Any, ...]) -> Forest: ...
+    @staticmethod
     def in_float64(
         *,
         n_features: int,
