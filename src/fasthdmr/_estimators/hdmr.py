@@ -80,6 +80,8 @@ class HDMR(BaseHDMR):
     fidelity_unused_ : float or ndarray of shape (K,)
         Leave-one-out R² of `predict` against the model, or y, for the same ridge parameter.
     decomposition_ : Decomposition
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     Notes
     -----

@@ -69,6 +69,8 @@ class KernelHDMR(BaseHDMR):
     estimator_ : kernel machine
         The fitted machine.
     decomposition_ : Decomposition
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     Notes
     -----
