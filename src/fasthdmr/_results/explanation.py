@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import numpy as np
 from fasthdmr._support.optional import require
 from fasthdmr._support.outputs import with_unit
 from fasthdmr._support.shown import Shown, ShownInNotebooks
-from fasthdmr._support.subspaces import Subspace, subspace_names
+from fasthdmr._support.subspaces import Subspace, subspace_names, subspace_text
 from fasthdmr._support.text import level_name
 from fasthdmr._support.typing import Floats
 
@@ -151,3 +152,17 @@ class Explanation(ShownInNotebooks):
         columns = ("Subspace", "Variables", "Values", "Contribution", "Sum")
         foot = ("", with_unit(last, self.unit), "", sums[-1] if output is None else output, None)
         return Shown(columns, rows, [foot], bar="Contribution", without_bar=1)
+
+
+def _as_cell(values: Sequence[Any]) -> Any:
+    """Return the values of a subspace as a cell of a data frame: the value itself, or several as text.
+
+    Examples
+    --------
+    >>> _as_cell((1.5,)), _as_cell(("red", (0.25, None)))
+    (1.5, 'red & 0.25 & missing')
+    """
+    columns = [value for own in values for value in (own if isinstance(own, tuple) else (own,))]
+    if len(columns) == 1:
+        return columns[0]
+    return " & ".join("missing" if value is None else str(value) for value in columns)

@@ -19,7 +19,7 @@ from fasthdmr._support.indices import INDICES, OF_SUBSPACES, OF_VARIABLES, HalfW
 from fasthdmr._support.optional import require
 from fasthdmr._support.outputs import output_index
 from fasthdmr._support.shown import Shown, ShownInNotebooks
-from fasthdmr._support.subspaces import subspace_names
+from fasthdmr._support.subspaces import subspace_names, subspace_text
 from fasthdmr._support.table import Table
 from fasthdmr._support.text import escaped
 from fasthdmr._support.typing import Floats
