@@ -138,7 +138,7 @@ def test_table_holds_the_indices(read, model):
     assert values[0::7] == [indices.names[k] for k in order]
     assert values[5 + 7 * [len(indices.subspaces[k]) for k in order].index(2)] == ""
     assert f"± {indices.S_conf[order[0]]:.4f}" in read.of("small")
-    marks = [text for text in read.of("td") if text.endswith("?")]
+    marks = [text for text in read.of("small") if text.endswith("?")]
     assert len(marks) == np.sum(np.abs(indices.S) <= indices.S_conf) > 0
     remarks = (
         "±: 95 % interval, given the model. ?: the interval of S contains 0. Indices below 0.02 are biased upwards"

@@ -119,9 +119,8 @@ def _cell(row: Mapping[str, Any], column: str) -> str:
     if np.isnan(value):
         return '<td class="number" data-value="">–</td>'
     half_width = row.get(f"{column}_conf")
-    interval = "" if half_width is None else f" <small>± {half_width:.4f}</small>"
-    if column == "S" and half_width is not None and holds_zero(value, half_width):
-        interval += f" {MARK}"
+    mark = f" {MARK}" if column == "S" and half_width is not None and holds_zero(value, half_width) else ""
+    interval = "" if half_width is None else f" <small>± {half_width:.4f}{mark}</small>"
     return f'<td class="number" data-value="{value!r}">{_number(value)}{interval}</td>'
 
 
