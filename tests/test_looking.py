@@ -54,7 +54,7 @@ class Reader(HTMLParser):
             self.rows[-1][-1] += data
 
 
-def is_safe(html):
+def read_safely(html):
     """Return what was read, having checked that nothing runs, and that colours are those around."""
     read = Reader(html)
     assert not {"script", "img"} & set(read.tags)
@@ -106,11 +106,11 @@ def test_repr_is_a_short_table(hdmr):
         text = repr(result)
         assert text == str(result) and "array(" not in text and "object at" not in text
         assert 3 <= len(text.splitlines()) < 50
-        is_safe(result._repr_html_())
+        read_safely(result._repr_html_())
 
 
 def test_html_of_indices_has_the_numbers_of_the_table():
-    read = is_safe(indices()._repr_html_())
+    read = read_safely(indices()._repr_html_())
     assert read.rows[0] == ["Subspace", "Variables", "Sa", "Sb", "S", "", "ST", "R"]
     assert [row[1] for row in read.rows[1:4]] == NAMES
     assert read.rows[1][4] == "0.5000 ±\xa00.0100" and read.rows[3][4] == "−0.1000 ±\xa00.0100"
@@ -126,18 +126,18 @@ def test_bars_of_an_explanation_are_those_of_its_terms():
 
 
 def test_html_of_several_outputs_has_a_table_each():
-    read = is_safe(indices(["<i>", "b"])._repr_html_())
+    read = read_safely(indices(["<i>", "b"])._repr_html_())
     assert read.tags.count("table") == 2 and "i" not in read.tags and "Output <i>" in read.texts
 
 
 def test_html_is_limited():
-    read = is_safe(indices(count=50)._repr_html_())
+    read = read_safely(indices(count=50)._repr_html_())
     assert len(read.rows) == 1 + 20 + 2
     assert "(30 weaker subspaces not shown, included in the sums)" in read.texts
-    read = is_safe(indices(count=50).level_set("P")._repr_html_())
+    read = read_safely(indices(count=50).level_set("P")._repr_html_())
     assert len(read.rows) == 21 and "(21 weaker not shown)" in read.texts
     assert repr(indices(count=50).level_set("P")).endswith("\n(21 weaker not shown)")
-    read = is_safe(explanation(30)._repr_html_())
+    read = read_safely(explanation(30)._repr_html_())
     assert [row[1] for row in read.rows[-3:]] == ["10 weaker", "Residual", "Output"]
 
 
@@ -145,7 +145,7 @@ def test_html_is_limited():
 def test_odd_values_are_shown(values):
     result = fasthdmr.Sensitivity([(0,), (1,)], values, values, 0.0, 1.0, ["a", "b"])
     with np.errstate(all="ignore"):
-        assert "a" in repr(result) and "nan" not in " ".join(v for _, v in is_safe(result._repr_html_()).attributes)
+        assert "a" in repr(result) and "nan" not in " ".join(v for _, v in read_safely(result._repr_html_()).attributes)
 
 
 def test_nothing_is_shown():
@@ -153,16 +153,16 @@ def test_nothing_is_shown():
     assert "Residual" in repr(nothing)
     for empty in (nothing, nothing.level_set("P"), Table(("a", "b"), ()), explanation(0)):
         repr(empty)
-        is_safe(empty._repr_html_())
+        read_safely(empty._repr_html_())
 
 
 def test_components_show_values(hdmr):
     for variables in (0, 1, (0, 1), (2, 1)):
         component = hdmr.component(variables)
-        read = is_safe(component._repr_html_())
+        read = read_safely(component._repr_html_())
         assert read.rows[0][:-2] == list(component.arguments) and read.rows[0][-2] == "Value"
         assert repr(component).startswith("Component(") and "Component of" in str(component)
-    levels = [row[0] for row in is_safe(hdmr.component(1)._repr_html_()).rows[1:]]
+    levels = [row[0] for row in read_safely(hdmr.component(1)._repr_html_()).rows[1:]]
     assert sorted(levels) == sorted([EVIL, "b", "c"])
     printed = [line.split()[-1] for line in str(hdmr.component(1)).splitlines()[3:-1]]
     assert printed == [f"{value:.4f}" for value in hdmr.component(1)(levels)]

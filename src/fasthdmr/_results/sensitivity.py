@@ -41,7 +41,7 @@ class Sensitivity(ShownInNotebooks):
 
     With dependent inputs components are correlated: `Sb`, `S`, `ST` and `R` can be negative, and the sum of `Sa` can
     exceed 1. Only `S` together with the residual adds up to the variance. With independent inputs `Sb` is 0 and `Sa`
-    are the Sobol' indices.
+    are the Sobol' indices. An index is an attribute, and can be taken by its name: ``sensitivity["S"]``.
 
     Parameters
     ----------
