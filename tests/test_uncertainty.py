@@ -10,7 +10,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.tree import DecisionTreeRegressor, ExtraTreeRegressor
 from tolerance import assert_close
 
-from fasthdmr import HDMR, KernelHDMR, TreeHDMR, decompose
+from fasthdmr import HDMR, ConstantWarning, KernelHDMR, TreeHDMR, decompose
 from fasthdmr._results.sensitivity import Sensitivity
 from fasthdmr._spans import fit as span_fit
 from fasthdmr._spans import joint_fit, of_trees
@@ -437,3 +437,22 @@ def test_rows_without_weight_change_no_interval():
     assert_close(all_rows.sensitivity_.S_conf, some.sensitivity_.S_conf, 1e-9)
     errors = [hdmr.component(0).standard_error([-1.0, 0.0, 1.0]) for hdmr in (all_rows, some)]
     assert_close(*errors, 1e-9)
+
+
+def test_constant_outputs_have_standard_errors_of_0():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    points = np.linspace(-1, 1, 5)
+    with pytest.warns(ConstantWarning):
+        both = HDMR(order=1).fit(X, np.column_stack([np.ones(300), X[:, 0] ** 2]))
+    with pytest.warns(ConstantWarning):
+        constant = HDMR(order=1).fit(X, np.ones(300))
+    errors = both.component(0).standard_error(points)
+    assert (errors[:, 0] < 1e-12).all() and (errors[:, 1] > 1e-3).all()
+    assert (constant.component(0).standard_error(points) == np.zeros(5)).all()
+
+
+def test_columns_beside_groups_have_standard_errors_with_kernels():
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    machine = KernelRidge(kernel="poly", degree=2).fit(X, X[:, 0] + X[:, 1] * X[:, 2])
+    hdmr = KernelHDMR(machine, feature_groups={"pair": [1, 2]}).fit(X)
+    assert (hdmr.component("x0").standard_error([0.5]) > 0).all()
