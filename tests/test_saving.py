@@ -96,6 +96,7 @@ def test_loaded_decompositions_give_the_same_bits(name):
     assert content_of(again) == content  # saved again, it is the same file
     assert json.loads(again.to_json()) == json.loads(hdmr.to_json())
     assert again.saved_class_ == type(hdmr).__name__
+    np.testing.assert_equal(again.alpha_, getattr(hdmr, "alpha_", None))
 
 
 KNOWN = {"trees, faithful", "trees, own columns", "trees, product", "trees, groups, product", "kernel, Fourier"}

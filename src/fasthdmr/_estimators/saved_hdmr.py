@@ -38,6 +38,8 @@ class SavedHDMR(BaseHDMR):
     ----------
     subspaces_, components_, intercept_, sensitivity_, residual_, feature_names_, decomposition_
         As for `TreeHDMR`.
+    alpha_ : float, ndarray of shape (K,), or None
+        The penalty of the ridge regression of several models, if there was one.
     saved_class_ : str
         The name of the class of the estimator.
     options_ : dict
@@ -60,6 +62,8 @@ class SavedHDMR(BaseHDMR):
         self.saved_class_, self.options_ = record.estimator, dict(record.options)
         self.versions_ = dict(record.versions)
         self.n_features_in_ = record.n_columns
+        alphas = [solution.alpha for solution in decomposition.solutions]
+        self.alpha_ = alphas[0] if len(alphas) == 1 or alphas[0] is None else np.array(alphas)
         self._groups, self._encoding = decomposition.groups, Encoding(decomposition.levels)
         self._outputs_scores = record.outputs_scores
         self._dtypes = dtypes_from_text(record.dtypes, self._column_names)

@@ -8,6 +8,7 @@ import numpy as np
 
 from fasthdmr._kernel_machines.affine_steps import Affine
 from fasthdmr._kernel_machines.columns import (
+    MAX_COLUMNS,
     CentredPowers,
     KernelDictionary,
     Monomials,
@@ -51,7 +52,8 @@ def read_kernel(fields: Fields, context: Context) -> KernelDictionary:
     """Return the dictionary of a document."""
     archive, n = context.archive, context.n_columns
     columns = archive.integers("affine/columns", [None], 0, n - 1)
-    m = len(columns)
+    if (m := len(columns)) > MAX_COLUMNS:
+        raise Refused(f"'affine/columns' has more than {MAX_COLUMNS:,} columns")
     affine = Affine(columns, archive.array("affine/scale", [m]), archive.array("affine/shift", [m]))
     centre, scale = np.zeros(n), np.ones(n)
     form: KernelForm
