@@ -78,5 +78,9 @@ def test_one_row_and_given_axes():
 
 
 def test_nothing_to_draw_is_refused():
-    with pytest.raises(ValueError, match=r"at least one row and one component, got contributions of shape \(0, 3\)"):
+    with pytest.raises(ValueError, match=r"got contributions of shape \(0, 3\)"):
         ExplanationsDisplay(explanations(n_rows=0))
+    one = explanations(n_rows=1)
+    one.contributions = one.contributions[0]
+    with pytest.raises(ValueError, match=r"shape \(3,\)\. WaterfallDisplay draws a single row"):
+        ExplanationsDisplay(one)

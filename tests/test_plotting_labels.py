@@ -9,9 +9,10 @@ import pytest
 from matplotlib import pyplot
 from sklearn.datasets import load_iris
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor, RandomForestClassifier
+from sklearn.svm import SVC
 from tolerance import assert_close
 
-from fasthdmr import HDMR, TreeHDMR
+from fasthdmr import HDMR, KernelHDMR, TreeHDMR
 from fasthdmr._results.explanation import Explanation
 from fasthdmr._results.sensitivity import Sensitivity
 from fasthdmr._support.outputs import names_of_target
@@ -43,6 +44,7 @@ def ylabel(hdmr, **options):
 def test_labels_name_the_unit_and_the_class():
     assert ylabel(TreeHDMR(CLASSIFIER).fit(X)) == 'f(MedInc), log-odds of "malignant"'
     assert ylabel(HDMR(CLASSIFIER).fit(X)) == 'f(MedInc), score of "malignant"'
+    assert ylabel(KernelHDMR(SVC(kernel="poly", degree=2).fit(X, SICK)).fit(X)) == 'f(MedInc), score of "malignant"'
     assert ylabel(HDMR(RandomForestClassifier(**FEW).fit(X, SICK)).fit(X)) == 'f(MedInc), probability of "malignant"'
 
 

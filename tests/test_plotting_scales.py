@@ -38,6 +38,25 @@ def test_only_skewed_variables_without_negative_values_have_logarithmic_axes():
         assert kind(rows) == "linear"
 
 
+@pytest.mark.parametrize("factor", [1e-305, 1e-315, 1e304])
+def test_logarithmic_axes_do_not_overflow(factor):
+    rows = np.append(factor * INCOME, 1.0)
+    assert kind(rows) == "linear"
+
+
+def test_a_narrow_range_is_linear_though_it_is_skewed():
+    assert kind(30 + INCOME) == "linear"
+
+
+@given(st.floats(1e-6, 1e6), st.floats(10, 1e6), st.booleans())
+def test_a_logarithmic_axis_has_ticks(low, factor, from_zero):
+    scale = Scale("symlog", low) if from_zero else Scale("log")
+    bounds = np.array([0.0 if from_zero else low, low * factor])
+    ticks = scale.ticks(bounds)
+    assert 2 <= ticks.size <= 10 and (np.diff(ticks) > 0).all()
+    assert bounds[0] <= ticks[0] and ticks[-1] <= bounds[1]
+
+
 def test_skewness_to_the_left_is_not_that_of_a_logarithm():
     assert kind(20 - np.minimum(INCOME, 19)) == "linear"
 

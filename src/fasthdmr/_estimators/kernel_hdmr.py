@@ -240,6 +240,7 @@ class KernelHDMR(BaseHDMR):
             sample=measure.sample(),
             ci=self.ci,
             remedy=lambda: "a higher `order`",
+            unit="score" if hasattr(self.estimator_, "decision_function") else "",
         )
 
     def _names(self, machine: Machine, X: NDArray[Any]) -> tuple[str, ...]:

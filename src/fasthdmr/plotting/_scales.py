@@ -12,6 +12,8 @@ from fasthdmr._support.typing import Floats
 
 _MOST_DECADES = 2  # with ticks at 1, 2 and 5
 _MOST_TICKS = 6
+_SMALLEST, _LARGEST = 1e-290, 1e290  # of logarithmic axes, which extend beyond the range
+_WIDE = 10  # the ratio of the ends of a range that is worth a logarithm
 _SKEWED = 4  # the ratio of the upper to the lower half of the range, from the median
 
 
@@ -50,7 +52,7 @@ class Scale:
         set_scale(self.name, **({"linthresh": self.threshold} if self.name == "symlog" else {}))
         axis, ticker = getattr(axes, f"{axis_name}axis"), require("matplotlib.ticker", extra="plot")
         axis.set_major_locator(ticker.FixedLocator(self.ticks(bounds)))
-        axis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
+        axis.set_major_formatter(ticker.StrMethodFormatter("{x:.3g}"))
         axis.set_minor_formatter(ticker.NullFormatter())
 
     def ticks(self, bounds: Floats) -> Floats:
@@ -67,6 +69,8 @@ class Scale:
         digits = np.array([1.0, 2.0, 5.0] if np.log10(high / start) <= _MOST_DECADES else [1.0])
         ticks = np.outer(10.0 ** decades[:: -(-decades.size // _MOST_TICKS)], digits).ravel()
         ticks = ticks[(start <= ticks) & (ticks <= high)]
+        if ticks.size < 2:
+            ticks = np.array([start, high])
         return ticks if self.name == "log" else np.append(0.0, ticks)
 
     @property
@@ -77,9 +81,9 @@ class Scale:
 def scale_of(rows: Floats, bounds: Floats) -> Scale:
     """Return the scale of a variable: logarithmic if it is skewed, and logarithms are less so.
 
-    Skewed: from the median of the positive values in the range, the range extends at least 4 times as far up as down.
-    Positive ranges have a logarithmic scale, ranges from zero one that is linear up to the 5th percentile of the
-    positive values, and ranges with negative values a linear one.
+    Skewed: from the median of the positive values in the range, the range extends at least 4 times as far up as down,
+    and its upper end is at least 10 times the lower one. Positive ranges have a logarithmic scale, ranges from zero one
+    that is linear up to the 5th percentile of the positive values, and ranges with negative values a linear one.
 
     Parameters
     ----------
@@ -98,10 +102,11 @@ def scale_of(rows: Floats, bounds: Floats) -> Scale:
     if low < 0 or positive.size == 0:
         return Scale()
     start, middle = (positive.min(), np.median(positive)) if low == 0 else (low, np.median(positive))
-    if not start < middle < high:
+    if not _SMALLEST < start < middle < high < _LARGEST or high < _WIDE * start:
         return Scale()
-    ratio = (high - middle) / (middle - start)
-    of_logs = np.log(high / middle) / np.log(middle / start)
+    with np.errstate(over="ignore"):
+        ratio = (high - middle) / (middle - start)
+    of_logs = (np.log(high) - np.log(middle)) / (np.log(middle) - np.log(start))
     if ratio < _SKEWED or max(of_logs, 1 / of_logs) >= ratio:
         return Scale()
     return Scale("log") if low > 0 else Scale("symlog", float(np.percentile(positive, 5)))

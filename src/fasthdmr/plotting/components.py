@@ -63,8 +63,8 @@ class ComponentDisplay:
     rows, or of its law. If a sample of the rows is kept,
 
     - the axis of a skewed variable is logarithmic: from the median, the range extends at least 4 times as far up as
-      down, and less unevenly in logarithms. With zeros it is linear up to the 5th percentile of the positive values
-      ("symlog"); with negative values, and for surfaces, linear;
+      down, less unevenly in logarithms, and over a factor of at least 10. With zeros it is linear up to the 5th
+      percentile of the positive values ("symlog"); with negative values, and for surfaces, linear;
     - ticks along the bottom of a curve are some of the rows (a rug plot), and the band is two standard errors to either
       side, if the estimator has them;
     - a variable with at most 10 distinct values has a bar for each value, with the fraction of rows, and missing values

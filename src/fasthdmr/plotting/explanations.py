@@ -34,7 +34,7 @@ class ExplanationsDisplay:
     Raises
     ------
     ValueError
-        If there are no rows or no components.
+        If there are no rows or no components, or if it is the explanation of a single row.
     ImportError
         If matplotlib is not installed (extra ``plot``).
 
@@ -62,10 +62,10 @@ class ExplanationsDisplay:
     axes_: Any
 
     def __init__(self, explanations: ManyTerms) -> None:
-        if 0 in np.shape(explanations.contributions):
+        if 0 in np.shape(explanations.contributions) or np.ndim(explanations.contributions) != 2:
             raise ValueError(
-                "explanations must have at least one row and one component, got contributions of shape "
-                f"{np.shape(explanations.contributions)}."
+                "explanations must be of several rows and have components, got contributions of shape "
+                f"{np.shape(explanations.contributions)}. WaterfallDisplay draws a single row."
             )
         self.explanations = explanations
 

@@ -16,6 +16,7 @@ from fasthdmr.plotting._matrix import draw_matrix
 from fasthdmr.plotting._protocols import Indices
 
 Kind = Literal["bars", "matrix"]
+_ROOM = 0.2  # inches for the name of a bar
 MAX_BARS = 20
 """Largest number of bars; the strongest subspaces are shown."""
 
@@ -167,7 +168,9 @@ class SensitivityDisplay:
             label=_label("S") + ("" if indices.S_conf is None else " and its 95 % interval"),
         )
         ax.axvline(0, color=shared.marks()["color"], linewidth=0.8)
-        ax.set_yticks(at, labels, **shared.PLAIN)
+        # In axes that are given there may be little room for names.
+        room = ax.bbox.height / ax.figure.dpi / max(rows.size, 1)
+        ax.set_yticks(at, labels, fontsize="medium" if room > _ROOM else "x-small", **shared.PLAIN)
         ax.invert_yaxis()
         hidden = S.size - rows.size
         label = f"share of the variance of {self.quantity}" if self.quantity else "share of variance"
