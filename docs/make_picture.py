@@ -17,7 +17,7 @@ def main() -> None:
     housing = fasthdmr.datasets.fetch_california_housing()
     X = pd.DataFrame(housing.data, columns=housing.feature_names)
     ensembles = [GradientBoostingRegressor(n_estimators=300, max_depth=d, random_state=0) for d in (1, 2, 3)]
-    hdmr = fasthdmr.TreeHDMR(ensembles).fit(X, housing.target)
+    hdmr = fasthdmr.TreeHDMR(ensembles).fit(X, pd.Series(housing.target, name="MedHouseVal"))
     print(hdmr.sensitivity_)
     figure, (bars, income, place) = pyplot.subplots(
         1, 3, figsize=(12, 3.6), layout="constrained", width_ratios=[1.3, 1, 1.2]
