@@ -9,6 +9,7 @@ from reference import purification
 from reference import spans as reference
 from scipy.sparse import issparse
 from sklearn.ensemble import GradientBoostingRegressor
+from sklearn.tree import DecisionTreeRegressor
 from tolerance import assert_close
 
 import fasthdmr
@@ -312,3 +313,49 @@ def test_nested_levels_have_concurvity_1(n_levels):
         hdmr = HDMR(categorical_features=[0, 1]).fit(X, y)
     assert hdmr.decomposition_.concurvity[1] > 0.999 and hdmr.decomposition_.concurvity[2] < 0.3
     assert_close(hdmr.sensitivity_.S.sum() + hdmr.sensitivity_.residual, 1.0, 1e-12)
+
+
+@pytest.mark.parametrize("kind", ["noise", "function", "trees"])
+def test_standard_errors_of_levels_with_few_rows_are_long_enough(kind):
+    """By Student's t with n - 1 degrees of freedom, 2 standard errors cover 0.82 for 3 rows and 0.88 for 5.
+
+    Rows of one level differ by noise or, for functions without noise, by their interaction with another variable.
+    """
+    rng = np.random.default_rng(1)
+    few = np.repeat([3, 5], 100)  # rows of the first 200 levels; 40 others have 30
+    every = np.column_stack([np.repeat(np.arange(240.0), 60), np.tile(np.linspace(-3, 3, 60), 240)])
+    code = np.repeat(np.arange(240.0), [*few, *np.full(40, 30)])
+    X = np.column_stack([code, rng.normal(size=len(code))])
+
+    def function(X):
+        return np.sin(1.7 * X[:, 0]) + 0.5 * np.sign(np.cos(1.3 * X[:, 0])) * np.sign(X[:, 1])
+
+    if kind == "noise":
+        y = np.sin(1.7 * code) + 0.5 * rng.normal(size=len(code))
+        hdmr = HDMR(order=1, categorical_features=[0]).fit(X, y)
+    elif kind == "function":
+        hdmr = HDMR(function, categorical_features=[0]).fit(X)
+    else:
+        tree = DecisionTreeRegressor(random_state=0).fit(every, function(every))
+        hdmr = TreeHDMR(tree, categorical_features=[0]).fit(X)
+    component, levels = hdmr.component((0,)), np.arange(200.0)
+    error = np.abs(component(levels) - np.sin(1.7 * levels) + np.mean(np.sin(1.7 * code)))
+    deviation = component.standard_error(levels)
+    if kind != "noise":  # there the ridge shrinks effects by a quarter, and intervals do not include this bias
+        assert np.mean(error[few == 3] ** 2) < 0.9 * np.mean(deviation[few == 3] ** 2)
+    covered = error < 2 * deviation
+    assert covered[few == 3].mean() > 0.7  # the standard deviation of a share of 100 levels is 0.04
+    assert covered[few == 5].mean() > 0.75
+
+
+@pytest.mark.parametrize("model", [None, GradientBoostingRegressor(random_state=0)], ids=["values", "trees"])
+def test_a_level_of_one_row_has_no_standard_error(model):
+    code = np.array([0.0, *np.repeat([1.0, 2.0], 80), 3.0, 3.0])
+    X = np.column_stack([code, np.linspace(-1, 1, len(code))])
+    y = (code == 2) * X[:, 1] + (code == 0)
+    made = HDMR if model is None else TreeHDMR
+    hdmr = made(None if model is None else model.fit(X, y), categorical_features=[0], n_jobs=1)
+    hdmr.fit(X, *([y] if model is None else []))
+    error = hdmr.component((0,)).standard_error([0.0, 1.0, 2.0, 3.0])
+    assert np.isnan(error).tolist() == [True, False, False, False]
+    assert np.isfinite(hdmr.sensitivity_.S_conf).all()

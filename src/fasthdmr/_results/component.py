@@ -188,7 +188,8 @@ class Component(ShownInNotebooks):
         Returns
         -------
         ndarray of float64, shape (N,) or (N, K)
-            Standard errors, in the units of the output.
+            Standard errors, in the units of the output. NaN at levels of a single row, which does not show how much
+            rows of the level differ.
 
         Raises
         ------

@@ -103,16 +103,21 @@ class Curve:
         The means of the columns that the component is a linear combination of.
     covariance : ndarray of shape (K, m + 1, m + 1)
         The covariance of the coefficients of the centred columns and of the mean, for an effective sample size of 1.
+    is_unknown : ndarray of shape (m,), or None
+        The columns of levels whose standard error cannot be estimated, because they have a single row.
     """
 
     means: Floats
     covariance: Floats
+    is_unknown: NDArray[np.bool_] | None = None
 
     def deviation(self, columns: Floats) -> Floats:
         """Return the standard error for an effective sample size of 1, (N, K), given the columns at points, (N, m)."""
         functions = np.column_stack([columns - self.means, np.ones(len(columns))])
         variance = np.einsum("sa,kab,sb->sk", functions, self.covariance, functions)
         deviation: Floats = np.sqrt(np.maximum(variance, 0))
+        if self.is_unknown is not None:
+            deviation[columns[:, self.is_unknown].any(axis=1)] = np.nan
         return deviation
 
 
@@ -182,6 +187,28 @@ class BlockColumns:
             return np.stack([columns.inner(w, slice(b * length, (b + 1) * length)) for b, w in enumerate(weighted)])
         products: Floats = columns.reshape(self.n_blocks, -1, columns.shape[1]).transpose(0, 2, 1) @ weighted
         return products
+
+    def counts(self, span: int, n_effective: float) -> Floats | None:
+        """Return the effective number of rows at each level in the span of a categorical variable, (p,); else None.
+
+        It is that of the fit, which may have more rows than the sample.
+        """
+        axes = self.basis.axes_of[span]
+        if len(axes) > 1 or not self.basis.axes[axes[0]].is_categorical:
+            return None
+        levels = self.raw(span)
+        shares, squares = self.mass @ levels, self.mass**2 @ levels
+        counts: Floats = np.divide(shares**2, squares, out=np.zeros(len(shares)), where=squares > 0)
+        return counts * max(1.0, n_effective * float(np.sum(self.mass**2)))
+
+    def corrections(self, span: int, n_effective: float) -> Floats:
+        """Return factors of the residuals at each level in the span of a categorical variable, (p,); else 1.
+
+        The mean of a level of n rows attracts each of them with the leverage 1/n, so their residuals have (1 - 1/n)
+        times the variance.
+        """
+        counts = self.counts(span, n_effective)
+        return np.ones(1) if counts is None else np.sqrt(1 / (1 - 1 / np.maximum(counts, 2)))
 
     def columns_of(self, spans: Sequence[int]) -> NDArray[np.int64]:
         """Return the indices of the columns of the given spans."""

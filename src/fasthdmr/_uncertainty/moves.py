@@ -140,11 +140,11 @@ def moves_of_terms(
     kept = (
         set() if regression.smooth else {t for numbers in kept_terms(columns.basis, names) for t in numbers if t >= 0}
     )
-    total, gram = _Terms(columns, trees, outputs, orders, kept, regression.ridge).moves()
+    total, gram = _Terms(columns, trees, outputs, orders, kept, regression).moves()
     if any(map(any, coarse_orders)):
         basis, refinement = coarse_basis(columns.basis)
         coarse = BlockColumns(basis, columns.rows, columns.blocks)
-        total += refinement @ _Terms(coarse, trees, outputs, coarse_orders, set(), regression.ridge).moves()[0]
+        total += refinement @ _Terms(coarse, trees, outputs, coarse_orders, set(), regression).moves()[0]
     return total[1:].reshape(len(total) - 1, len(outputs), columns.n_blocks), gram
 
 
@@ -158,10 +158,11 @@ class _Terms:
         outputs: Sequence[TreeOutput],
         orders: list[list[int]],
         kept: set[int],
-        ridge: float,
+        regression: Regression,
     ) -> None:
         self.columns, self.trees, self.outputs = columns, trees, outputs
-        self.orders, self.kept, self.ridge = orders, kept, ridge
+        self.orders, self.kept = orders, kept
+        self.ridge, self.n_effective = regression.ridge, regression.n_effective
 
     def moves(self) -> tuple[Floats, _core.SpanGram]:
         """Return the derivatives, (1 + columns, K * B), and the Gram matrix of the spans."""
@@ -241,6 +242,7 @@ class _Terms:
         for span, used in users.items():
             values = residuals[:, [position for position, _, _ in used]]
             moves = columns.moves(columns.by_block(columns.centred(span), values))
+            moves *= columns.corrections(span, self.n_effective)[:, None]
             for i, (_, part, own) in enumerate(used):
                 own[part] = moves[:, :, i].T
         return right

@@ -28,6 +28,7 @@ from fasthdmr._support.typing import Floats
 from fasthdmr._uncertainty.blocks import FEW_BLOCKS, MANY_BLOCKS, BlockColumns, Blocks, Curve
 from fasthdmr._uncertainty.moves import moves_of_projections
 
+_FEWEST_ROWS = 1.5  # at a level, for a standard error there: a single row does not show how much rows vary
 _MAX_MOVES = 10_000_000  # the most derivatives of coefficients, which take 80 MB
 
 
@@ -89,7 +90,9 @@ class SpanInfluence:
         span, own = self.columns.basis.number[subspace], self.components[subspace]
         _, mean = self.blocks.mean(own)
         both = np.concatenate([self._moves[subspace], -mean[:, None]], axis=1)
-        return Curve(self.mass @ self.columns.raw(span), self.blocks.covariance(both))
+        counts = self.columns.counts(span, self._dictionary.regression.n_effective)
+        is_unknown = None if counts is None else counts < _FEWEST_ROWS
+        return Curve(self.mass @ self.columns.raw(span), self.blocks.covariance(both), is_unknown)
 
     def inner_products(self, subspace: Subspace) -> tuple[Floats, Floats, Floats, Floats]:
         """Return Cov(f_u, f) and Var(f_u), each (K,), and their derivatives, each (B, K)."""
@@ -147,7 +150,10 @@ class SpanInfluence:
         G, sizes = gram.covariance([*lower, span], 1), [self.columns.sizes[v] for v in lower]
         n = sum(sizes)
         right = np.tensordot(G[:n, n:], own, 1)
-        right += np.vstack([self.columns.moves(of_span).transpose(1, 2, 0) for of_span in products])
+        n_effective = self._dictionary.regression.n_effective
+        for v, part, of_span in zip(lower, np.split(right, np.cumsum(sizes)[:-1]), products, strict=True):
+            own_residual = self.columns.corrections(v, n_effective)
+            part += own_residual[:, None, None] * self.columns.moves(of_span).transpose(1, 2, 0)
         ridge = self._dictionary.regression.ridge / np.repeat(sizes, sizes)
         down = _core.solve_positive(G[:n, :n] + np.diag(ridge), np.asfortranarray(right.reshape(n, -1)), 1)
         return down.reshape(right.shape)
