@@ -108,6 +108,7 @@ def test_a_curve_from_zero_is_evenly_spaced_along_its_axis():
     assert axes.get_xscale() == "symlog"
     x = axes.lines[-1].get_xdata()
     assert x[0] == 0
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "300", "1,000", "3,000", "10,000"]
     places = axes.transData.transform(np.column_stack([x, x * 0]))[:, 0]
     assert_close(np.diff(places), np.full(199, (places[-1] - places[0]) / 199), 1e-9)
 

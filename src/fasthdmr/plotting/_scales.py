@@ -9,8 +9,9 @@ import numpy as np
 
 from fasthdmr._support.optional import require
 from fasthdmr._support.typing import Floats
+from fasthdmr.plotting._shared import number_text
 
-_MOST_DECADES = 2  # with ticks at 1, 2 and 5
+_MOST_DECADES = 2  # with ticks at 1 and 3
 _MOST_TICKS = 6
 _SMALLEST, _LARGEST = 1e-290, 1e290  # of logarithmic axes, which extend beyond the range
 _WIDE = 10  # the ratio of the ends of a range that is worth a logarithm
@@ -52,21 +53,21 @@ class Scale:
         set_scale(self.name, **({"linthresh": self.threshold} if self.name == "symlog" else {}))
         axis, ticker = getattr(axes, f"{axis_name}axis"), require("matplotlib.ticker", extra="plot")
         axis.set_major_locator(ticker.FixedLocator(self.ticks(bounds)))
-        axis.set_major_formatter(ticker.StrMethodFormatter("{x:.3g}"))
+        axis.set_major_formatter(ticker.FuncFormatter(_tick_text))
         axis.set_minor_formatter(ticker.NullFormatter())
 
     def ticks(self, bounds: Floats) -> Floats:
-        """Return the ticks of a logarithmic axis with a range: few powers of ten, or multiples by 1, 2 and 5.
+        """Return the ticks of a logarithmic axis with a range: few powers of ten, or 1 and 3 times these.
 
         Examples
         --------
         >>> Scale("log").ticks(np.array([0.3, 4000.0])), Scale("symlog", 3.0).ticks(np.array([0.0, 80.0]))
-        (array([   1.,   10.,  100., 1000.]), array([ 0.,  5., 10., 20., 50.]))
+        (array([   1.,   10.,  100., 1000.]), array([ 0.,  3., 10., 30.]))
         """
         low, high = bounds
         start = low if self.name == "log" else self.threshold
         decades = np.arange(np.floor(np.log10(start)), np.log10(high) + 1)
-        digits = np.array([1.0, 2.0, 5.0] if np.log10(high / start) <= _MOST_DECADES else [1.0])
+        digits = np.array([1.0, 3.0] if np.log10(high / start) <= _MOST_DECADES else [1.0])
         ticks = np.outer(10.0 ** decades[:: -(-decades.size // _MOST_TICKS)], digits).ravel()
         ticks = ticks[(start <= ticks) & (ticks <= high)]
         if ticks.size < 2:
@@ -76,6 +77,10 @@ class Scale:
     @property
     def _symlog(self) -> Any:
         return require("matplotlib.scale", extra="plot").SymmetricalLogTransform(10, self.threshold, 1)
+
+
+def _tick_text(value: float, _: int) -> str:
+    return number_text(value)
 
 
 def scale_of(rows: Floats, bounds: Floats) -> Scale:
