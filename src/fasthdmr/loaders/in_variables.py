@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fasthdmr._forest.forest import Forest
 from fasthdmr.loaders.curves import Curve, GoesLeft, Intervals
-from fasthdmr.loaders.trees import Trees
+from fasthdmr.loaders.trees import Trees, in_float64
 
 _NOTHING = (1.0, 0.0, 0.0)  # replaces no value
 
@@ -38,7 +38,7 @@ def in_variables(
     place = np.array([np.sum(sources[:j] == source) for j, source in enumerate(sources)])  # among those of its variable
     trees = Trees.of(forest)
     if curves:  # their intervals are compared in float64
-        trees = trees.in_float64()
+        trees = in_float64(trees)
     inner = trees.left >= 0
     feature = np.where(inner, sources[np.where(inner, trees.feature, 0)], 0)
     numbers, known = np.full(len(feature), -1), dict[Intervals, int]()

@@ -316,15 +316,6 @@ class Trees:
         """
         return np.full_like(self.left, -1) if self.category_set is None else self.category_set
 
-    def in_float64(self) -> Trees:
-        """Return the same sum of trees with comparisons in float64."""
-        if self.float64:
-            return self
-        intervals = self.set_intervals
-        if intervals is not None:
-            intervals = np.column_stack([_core.float32_intervals(of.copy())[:, k] for k, of in enumerate(intervals.T)])
-        return replace(self, float64=True, threshold=_core.float64_thresholds(self.threshold), set_intervals=intervals)
-
     def _in_float32(self) -> _core.Forest:
         rule: _core.Comparison | None = None
         if self.replaced is not None:
@@ -344,6 +335,16 @@ class Trees:
     def _of_core(self) -> dict[str, Any]:
         """Return the arguments of all forests in C++."""
         return {"n_outputs": self.offset.size, **{name: getattr(self, name) for name in _OF_CORE}}
+
+
+def in_float64(trees: Trees) -> Trees:
+    """Return the same sum of trees with comparisons in float64."""
+    if trees.float64:
+        return trees
+    intervals = trees.set_intervals
+    if intervals is not None:
+        intervals = np.column_stack([_core.float32_intervals(of.copy())[:, k] for k, of in enumerate(intervals.T)])
+    return replace(trees, float64=True, threshold=_core.float64_thresholds(trees.threshold), set_intervals=intervals)
 
 
 def numbered(count: int, prefix: str = "") -> tuple[str, ...]:
