@@ -54,6 +54,8 @@ def assert_same(first, second, rows):
     for method in ("predict", "transform", "evaluate"):
         np.testing.assert_array_equal(getattr(first, method)(rows), getattr(second, method)(rows))
     assert first.subspaces_ == second.subspaces_
+    for method in ("shapley_values", "shapley_interactions"):
+        np.testing.assert_array_equal(getattr(first, method)(rows[:50]), getattr(second, method)(rows[:50]))
     assert first.feature_names_ == second.feature_names_
     np.testing.assert_array_equal(first.get_feature_names_out(), second.get_feature_names_out())
     for attribute in ("intercept_", "residual_", "fidelity_unused_"):
@@ -70,6 +72,8 @@ def assert_same_results(first, second):
         for suffix in ("", "_conf") if name not in ("residual", "variance") else ("",):
             np.testing.assert_equal(getattr(again, name + suffix), getattr(indices, name + suffix))
     np.testing.assert_equal(second.concurvity, first.concurvity)
+    assert second.targets == first.targets and second.warnings == first.warnings
+    assert str(second.summary()) == str(first.summary())
     assert second.unit == first.unit and second.levels == first.levels and second.groups == first.groups
     for f, g in zip(first.components, second.components, strict=True):
         np.testing.assert_equal(g.variance, f.variance)

@@ -15,7 +15,7 @@ from tolerance import assert_close
 import fasthdmr
 from fasthdmr import HDMR, TreeHDMR
 from fasthdmr._dictionaries.black_box import FunctionDictionary
-from fasthdmr._results.decomposition import assemble
+from fasthdmr._results.assembly import assemble
 from fasthdmr._solve.problem import Kept, Problem
 from fasthdmr._spans import fit, joint_fit, levels, planning
 from fasthdmr._spans.basis import closure, coarse_basis, make_basis

@@ -134,7 +134,9 @@ def test_closed_forms():
 
 def test_wrong_arguments_are_named(hdmr):
     pair, X = hdmr.component((3, 0)), data()[0]
-    expected = r"Component\(rooms & age\) takes an array of shape \(N, 2\), got {}\. Pass values of \['rooms', 'age'\]"
+    expected = (
+        r"The component of rooms & age takes an array of shape \(N, 2\), got {}\. Pass values of \['rooms', 'age'\]"
+    )
     for bad, shape in ((np.zeros((5, 3)), r"\(5, 3\)"), (np.zeros(3), r"\(1, 3\)"), (0.5, r"\(\)")):
         with pytest.raises(ValueError, match=expected.format(shape) + r", or rows of all variables, \(N, 4\)"):
             pair(bad)

@@ -161,7 +161,7 @@ def test_components_show_values(hdmr):
         component = hdmr.component(variables)
         read = read_safely(component._repr_html_())
         assert read.rows[0][:-2] == list(component.arguments) and read.rows[0][-2] == "Value"
-        assert repr(component).startswith("Component(") and "Component of" in str(component)
+        assert repr(component) == str(component) and repr(component).startswith("Component of ")
     levels = [row[0] for row in read_safely(hdmr.component(1)._repr_html_()).rows[1:]]
     assert sorted(levels) == sorted([EVIL, "b", "c"])
     printed = [line.split()[-1] for line in str(hdmr.component(1)).splitlines()[3:-1]]

@@ -18,8 +18,9 @@ from fasthdmr._estimators.overview import OverviewMixin
 from fasthdmr._estimators.saving import Saving
 from fasthdmr._estimators.scores import r_squared
 from fasthdmr._estimators.shapley import ShapleyValues
+from fasthdmr._results.assembly import assemble
 from fasthdmr._results.component import Component
-from fasthdmr._results.decomposition import Decomposition, assemble
+from fasthdmr._results.decomposition import Decomposition
 from fasthdmr._results.explanation import Explanation
 from fasthdmr._results.explanations import Explanations, as_rows, explain, index_of
 from fasthdmr._results.sensitivity import Sensitivity

@@ -13,7 +13,8 @@ from sklearn.utils import check_array, check_consistent_length
 from fasthdmr._data.encoding import Encoding, column_name
 from fasthdmr._dictionaries.array_columns import ArrayDictionary
 from fasthdmr._dictionaries.indicator_columns import Indicators, encoding_of
-from fasthdmr._results.decomposition import Decomposition, assemble
+from fasthdmr._results.assembly import assemble
+from fasthdmr._results.decomposition import Decomposition
 from fasthdmr._saved.columns import columns_content
 from fasthdmr._saved.files import write_file
 from fasthdmr._solve.array_columns import FunctionsOfColumns

@@ -106,5 +106,6 @@ class Arguments:
         m, n = len(self.names), len(self.column_names)
         rows = f", or rows of all variables, (N, {n})" if n > m else ""
         return ValueError(
-            f"{owner} takes an array of shape (N, {m}), got {shape}. Pass values of {list(self.names)}{rows}."
+            f"{owner[:1].upper()}{owner[1:]} takes an array of shape (N, {m}), got {shape}. "
+            f"Pass values of {list(self.names)}{rows}."
         )

@@ -75,8 +75,8 @@ class Component(ShownInNotebooks):
     --------
     >>> from fasthdmr.analytic import Ishigami
     >>> component = Ishigami().component(1)
-    >>> component, component.variance
-    (Component(x1), 6.125)
+    >>> component.names, component.variance
+    (('x1',), 6.125)
     >>> component([0.0])
     array([-3.5])
     """
@@ -213,8 +213,8 @@ class Component(ShownInNotebooks):
             )
         if self._uncertainty is None:
             raise ValueError(
-                f"{self!r} has no standard error: its measure is known exactly, or no sample of rows was kept. Fit "
-                "HDMR, KernelHDMR or TreeHDMR with measure='empirical'."
+                f"The component of {self._name} has no standard error: its measure is known exactly, or no sample of "
+                "rows was kept. Fit HDMR, KernelHDMR or TreeHDMR with measure='empirical'."
             )
         points, is_one = self._columns(values)
         errors = self._uncertainty.standard_error(self.subspace, points)
@@ -264,7 +264,9 @@ class Component(ShownInNotebooks):
         names = self._source.feature_names if groups is None else groups.column_names
         levels = {k: self.levels[j] for j, k in zip(self.columns, self._order, strict=True) if j in self.levels}
         columns = tuple(self.columns[k] for k in np.argsort(self._order))
-        points, is_one = Arguments(self.arguments, columns, names, levels).take(values, repr(self))
+        points, is_one = Arguments(self.arguments, columns, names, levels).take(
+            values, f"the component of {self._name}"
+        )
         return points[:, list(self._order)], is_one
 
     @property
@@ -280,6 +282,3 @@ class Component(ShownInNotebooks):
     def _shown(self) -> list[Shown]:
         output_names = getattr(self._source, "output_names", None)
         return [values_table(self._name, self, self.columns, self._order, output_names)]
-
-    def __repr__(self) -> str:
-        return f"Component({self._name})"

@@ -23,7 +23,7 @@ from fasthdmr._support.subspaces import Subspace, distinct, subspace_names
 from fasthdmr._support.typing import Floats
 
 if TYPE_CHECKING:
-    from fasthdmr.plotting import ExplanationsDisplay  # type: ignore[attr-defined, unused-ignore]
+    from fasthdmr.plotting import ExplanationsDisplay
 
 _MOST_SHOWN = 10
 
@@ -57,6 +57,8 @@ class Explanations(ShownInNotebooks, Sequence[Explanation]):
         The columns of each variable. None: each column is one variable.
     index : pandas.Index or None
         The index of the data frame.
+    target : str
+        What the output is of, for labels: a class in quotes, or the name of y; "" if it is not known.
 
     Examples
     --------
@@ -79,6 +81,7 @@ class Explanations(ShownInNotebooks, Sequence[Explanation]):
     columns: list[NDArray[Any]]
     groups: Groups | None = None
     index: Any = None
+    target: str = ""
 
     @property
     def names(self) -> list[str]:
@@ -126,6 +129,7 @@ class Explanations(ShownInNotebooks, Sequence[Explanation]):
             output=None if self.output is None else float(self.output[row]),
             unit=self.unit,
             feature_names=self.feature_names,
+            target=self.target,
         )
 
     def _values(self, row: int) -> list[Any]:
@@ -175,7 +179,7 @@ class Explanations(ShownInNotebooks, Sequence[Explanation]):
         ImportError
             If matplotlib is not installed (extra ``plot``).
         """
-        from fasthdmr.plotting import ExplanationsDisplay  # type: ignore[attr-defined, unused-ignore]
+        from fasthdmr.plotting import ExplanationsDisplay
 
         return ExplanationsDisplay(self).plot(ax=ax)
 
@@ -242,6 +246,7 @@ def explain(
         columns,
         decomposition.groups,
         index,
+        decomposition.target_of(k),
     )
 
 

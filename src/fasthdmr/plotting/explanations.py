@@ -114,7 +114,7 @@ class ExplanationsDisplay:
         total = e.intercept + e.contributions.sum(axis=1) if e.output is None else np.asarray(e.output)
         order = np.argsort(total, kind="stable")
         total, terms = _averaged(total[order]), _averaged(terms[order])
-        quantity = shared.quantity_label(e.unit, getattr(e, "target", ""))
+        quantity = shared.quantity_label(e.unit, e.target)
         self.figure_, above, below = self._two_axes(ax, labels)
         edges = np.linspace(0, order.size, len(total) + 1)
         middles = (edges[1:] + edges[:-1]) / 2
