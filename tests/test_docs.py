@@ -2,6 +2,7 @@
 
 import re
 import sys
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -51,7 +52,10 @@ def test_page(page, monkeypatch, tmp_path, capsys):
             continue
         # Empty lines in front, so that an error names the line of the page.
         code = "\n" * text.count("\n", 0, block.start("code")) + block["code"]
-        exec(compile(code, page, "exec"), names)
+        with warnings.catch_warnings():
+            if block["needs"]:
+                warnings.simplefilter("ignore")  # of the other package
+            exec(compile(code, page, "exec"), names)
         printed = capsys.readouterr().out
         if block["output"] is not None:
             words, numbers = in_words(printed)
