@@ -3,6 +3,7 @@
 import re
 import sys
 import warnings
+from codeop import CommandCompiler
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -35,6 +36,18 @@ def test_every_python_block_is_found():
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         assert len(BLOCK.findall(text)) == len(re.findall(r"^```py", text, re.MULTILINE)), page
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "CONTRIBUTING.md"], ids=lambda page: page.name)
+def test_blocks_can_be_pasted(page):
+    """Up to Python 3.12, the interactive interpreter ends a loop or a function at an empty line, and only there."""
+    for block in BLOCK.finditer(page.read_text(encoding="utf-8")):
+        compiled, statement = CommandCompiler(), []
+        for line in [*block["code"].splitlines(), ""]:
+            statement.append(line)
+            if compiled("\n".join(statement), str(page), "single") is not None:
+                statement = []
+        assert not statement
 
 
 def test_there_are_pages():
