@@ -18,16 +18,14 @@ def read_histogram_boosting(model: Any) -> Trees:
     check_is_fitted(model)
     predictors = [predictor for iteration in model._predictors for predictor in iteration]
     offset = np.ravel(model._baseline_prediction).astype(np.float64)
-    sizes = [len(predictor.nodes) for predictor in predictors]
+    nodes_of = [predictor.nodes for predictor in predictors]
     fields = ("left", "right", "feature_idx", "num_threshold", "missing_go_to_left", "value", "count", "is_leaf")
-    # The records are joined as bytes: np.concatenate copies them field by field, which takes ten times as long.
-    records = b"".join([predictor.nodes.tobytes() for predictor in predictors])
-    nodes = np.frombuffer(records, dtype=predictors[0].nodes.dtype)
+    nodes = _joined(nodes_of)
     left, right, feature, threshold, missing_left, value, count, is_leaf = (nodes[name] for name in fields)
     names = getattr(model, "feature_names_in_", None)
     trees = Trees(
         n_features=int(model.n_features_in_),
-        tree_offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        tree_offsets=_offsets(nodes_of),
         left=np.where(is_leaf, -1, left.astype(np.int64)),
         right=np.where(is_leaf, -1, right.astype(np.int64)),
         feature=_columns(model)[feature.astype(np.int64)],
@@ -47,6 +45,19 @@ def read_histogram_boosting(model: Any) -> Trees:
         text_levels=_text_levels(model),
     )
     return _by_categories(trees, model, nodes, predictors) if nodes["is_categorical"].any() else trees
+
+
+def _joined(arrays: Sequence[Any]) -> NDArray[Any]:
+    """Return arrays (contiguous) joined along their first axis, read-only.
+
+    They are joined as bytes: np.concatenate copies records field by field, which takes ten times as long.
+    """
+    return np.frombuffer(b"".join(arrays), dtype=arrays[0].dtype).reshape(-1, *arrays[0].shape[1:])
+
+
+def _offsets(arrays: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+    """Return where each of the arrays begins and ends in the joined one."""
+    return np.cumsum([0, *map(len, arrays)], dtype=np.int64)
 
 
 def _unit(model: Any, n_outputs: int) -> str:
@@ -73,8 +84,8 @@ def _by_categories(trees: Trees, model: Any, nodes: NDArray[Any], predictors: Se
     known_bits, row_of = model._bin_mapper.make_known_categories_bitsets()
     at = np.flatnonzero(nodes["is_categorical"] & (nodes["is_leaf"] == 0))
     bitsets = [predictor.raw_left_cat_bitsets for predictor in predictors]
-    first = np.repeat(np.cumsum([0, *map(len, bitsets)])[:-1], np.diff(trees.tree_offsets))
-    bits = np.concatenate(bitsets)[first[at] + nodes["bitset_idx"][at]]
+    first = np.repeat(_offsets(bitsets)[:-1], np.diff(trees.tree_offsets))
+    bits = _joined(bitsets)[first[at] + nodes["bitset_idx"][at]]
     columns = nodes["feature_idx"][at].astype(np.int64)
     swapped = nodes["missing_go_to_left"][at] != 0
     bits[swapped] = known_bits[row_of[columns[swapped]]] & ~bits[swapped]
