@@ -75,17 +75,13 @@ py::object to_python(const Value& value) {
 
 py::tuple read_document(const py::buffer& bytes) {
     const py::buffer_info info = bytes.request();
-    std::optional<Document> document;
-    ReadTrees trees;
-    Library library;
+    std::optional<ModelDocument> model;
     {
         const Released released;
-        document.emplace(std::string_view{static_cast<const char*>(info.ptr), std::size_t(info.size * info.itemsize)});
-        library = library_of(document->root());
-        trees = read_trees(document->root());
+        model.emplace(std::string_view{static_cast<const char*>(info.ptr), std::size_t(info.size * info.itemsize)});
     }
-    return py::make_tuple(library == Library::xgboost ? "xgboost" : "CatBoost", to_dict(std::move(trees)),
-                          to_python(document->root()));
+    return py::make_tuple(model->library() == Library::xgboost ? "xgboost" : "CatBoost",
+                          to_dict(std::move(model->trees())), to_python(model->root()));
 }
 
 }  // namespace

@@ -51,6 +51,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string text =
         bytes.happens(0.9) ? damaged(bytes) : std::string(reinterpret_cast<const char*>(data), size);
     try_to_read([&] { return read_lightgbm(text).trees; });
-    try_to_read([&] { return read_trees(Document(text).root()); });
+    try_to_read([&] { return ModelDocument(text).trees(); });
     return 0;
 }

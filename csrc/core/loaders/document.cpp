@@ -1,6 +1,7 @@
 #include "loaders/document.hpp"
 
 #include <charconv>
+#include <utility>
 
 #include "loaders/number_text.hpp"
 #include "loaders/packed_numbers.hpp"
@@ -82,51 +83,95 @@ const Value& Value::as_array(std::string_view name, index size) const {
     return *this;
 }
 
+void Storage::clear() {
+    unescaped.clear();
+    numbers.clear();
+    items.clear();
+}
+
 class Parser {
 public:
-    Parser(std::string_view bytes, std::deque<std::string>& unescaped, Kept<double>& numbers, Kept<Value>& items)
-        : bytes_(bytes), unescaped_(unescaped), numbers_(numbers), items_(items) {}
+    Parser(std::string_view bytes, Storage& storage, const std::vector<ItemReader>& readers)
+        : bytes_(bytes), readers_(readers), storage_(&storage) {}
 
     Value ubjson() {
-        Value root = ubjson_value(next(), 0);
+        ubjson_value(next(), 0);
         if (left() != 0) fail("more bytes than a document", at_);
-        return root;
+        return stack_.back();
     }
 
     Value json() {
-        Value root = json_value(0);
+        json_value(0);
         skip_space();
         if (left() != 0) fail("more bytes than a document", at_);
-        return root;
+        return stack_.back();
     }
 
 private:
     index left() const { return index(bytes_.size()) - at_; }
 
-    // Items of an array or object are collected on a stack until their number is known, then moved to `items_`.
-    void pop_items(Value& value, std::size_t first) {
-        value.count_ = index(stack_.size() - first);
-        value.items_ = items_.keep(stack_.data() + first, value.count_);
-        stack_.resize(first);
-    }
-
-    void push(Value item, std::string_view name = {}) {
-        item.name_ = name;
-        stack_.push_back(item);
-    }
-
-    static Value text_value(std::string_view text) {
-        Value value;
-        value.kind_ = Value::Kind::text;
-        value.bytes_ = text.data();
-        value.count_ = index(text.size());
+    // Parsed values are constructed on a stack. The items of an array or object stay there until their number is known,
+    // then they are moved to the storage.
+    Value& push(Value::Kind kind) {
+        Value& value = stack_.emplace_back();
+        value.kind_ = kind;
         return value;
     }
 
-    static void pack(Value& value, char type, const void* numbers, index count) {
+    void push_number(double number, Value::Kind kind = Value::Kind::number) { push(kind).number_ = number; }
+
+    void push_text(std::string_view text) {
+        Value& value = push(Value::Kind::text);
+        value.bytes_ = text.data();
+        value.count_ = index(text.size());
+    }
+
+    void push_packed(char type, const void* numbers, index count) {
+        Value& value = push(Value::Kind::array);
         value.packed_ = type;
         value.bytes_ = static_cast<const char*>(numbers);
         value.count_ = count;
+    }
+
+    // Replaces the items, from position `first` on, by the array or object that contains them.
+    void collect(Value::Kind kind, std::size_t first) {
+        const auto count = index(stack_.size() - first);
+        const Value* const items = storage_->items.keep(stack_.data() + first, count);
+        stack_.resize(first);
+        Value& value = push(kind);
+        value.count_ = count;
+        value.items_ = items;
+    }
+
+    // Adds a member to an object; `parse` pushes its value.
+    template <class Parse>
+    void push_member(std::string_view name, const Parse& parse) {
+        if (!in_item_) path_.push_back(name);
+        parse();
+        stack_.back().name_ = name;
+        if (!in_item_) path_.pop_back();
+    }
+
+    // The reader of the items of an array that begins at the current path, or null.
+    const ItemReader* reader_of_items(int depth) const {
+        if (in_item_ || std::size_t(depth) != path_.size()) return nullptr;
+        const auto found = std::find_if(readers_.begin(), readers_.end(),
+                                        [&](const ItemReader& reader) { return reader.path == path_; });
+        return found == readers_.end() ? nullptr : &*found;
+    }
+
+    // Adds an item to an array, or passes it to its reader; `parse` pushes the item.
+    template <class Parse>
+    void push_item(const ItemReader* reader, const Parse& parse) {
+        if (!reader) return parse();
+        Storage* const outer = std::exchange(storage_, &of_item_);
+        in_item_ = true;
+        parse();
+        reader->read(stack_.back());
+        stack_.pop_back();
+        in_item_ = false;
+        storage_ = outer;
+        of_item_.clear();
     }
 
     void enter(int depth) {
@@ -172,55 +217,44 @@ private:
         return index(count);
     }
 
-    Value ubjson_value(char type, int depth) {
+    void ubjson_value(char type, int depth) {
         enter(depth);
-        Value value;
-        if (bytes_of(type) > 0) {
-            value.kind_ = Value::Kind::number;
-            value.number_ = ubjson_number(type);
-        } else if (type == 'T' || type == 'F') {
-            value.kind_ = Value::Kind::boolean;
-            value.number_ = type == 'T';
-        } else if (type == 'S') {
-            return text_value(take(ubjson_count()));
-        } else if (type == '[') {
-            ubjson_array(value, depth);
-        } else if (type == '{') {
-            ubjson_object(value, depth);
-        } else if (type != 'Z') {
-            fail("an unknown type", at_ - 1);
-        }
-        return value;
+        if (bytes_of(type) > 0) push_number(ubjson_number(type));
+        else if (type == 'T' || type == 'F') push_number(type == 'T', Value::Kind::boolean);
+        else if (type == 'S') push_text(take(ubjson_count()));
+        else if (type == '[') ubjson_array(depth);
+        else if (type == '{') ubjson_object(depth);
+        else if (type == 'Z') push(Value::Kind::null);
+        else fail("an unknown type", at_ - 1);
     }
 
-    void ubjson_array(Value& value, int depth) {
-        value.kind_ = Value::Kind::array;
+    void ubjson_array(int depth) {
         const std::size_t first = stack_.size();
+        const ItemReader* const reader = reader_of_items(depth);
         if (peek() == '$') {
             next();
             const char type = next();
             if (bytes_of(type) == 0 || next() != '#') fail("an array of an unknown type", at_);
             const index count = ubjson_count();
-            return pack(value, type, take(count * bytes_of(type)).data(), count);
+            return push_packed(type, take(count * bytes_of(type)).data(), count);
         } else if (peek() == '#') {
             next();
             const index count = ubjson_count();  // at most the number of bytes left
-            for (index k = 0; k < count; ++k) push(ubjson_value(next(), depth + 1));
+            for (index k = 0; k < count; ++k) push_item(reader, [&] { ubjson_value(next(), depth + 1); });
         } else {
-            for (char type; (type = next()) != ']';) push(ubjson_value(type, depth + 1));
+            for (char type; (type = next()) != ']';) push_item(reader, [&] { ubjson_value(type, depth + 1); });
         }
-        pop_items(value, first);
+        collect(Value::Kind::array, first);
     }
 
-    void ubjson_object(Value& value, int depth) {
-        value.kind_ = Value::Kind::object;
+    void ubjson_object(int depth) {
         const std::size_t first = stack_.size();
         while (peek() != '}') {
             const std::string_view name = take(ubjson_count());
-            push(ubjson_value(next(), depth + 1), name);
+            push_member(name, [&] { ubjson_value(next(), depth + 1); });
         }
         next();
-        pop_items(value, first);
+        collect(Value::Kind::object, first);
     }
 
     // JSON
@@ -242,27 +276,23 @@ private:
         return next();
     }
 
-    Value json_value(int depth) {
+    void json_value(int depth) {
         enter(depth);
-        Value value;
         skip_space();
         const char first = peek();
         if (first == '"') {
             next();
-            return text_value(json_text());
+            push_text(json_text());
         } else if (first == '[' || first == '{') {
             next();
-            json_items(value, first == '[' ? ']' : '}', depth);
+            json_items(first == '[' ? ']' : '}', depth);
         } else if (first == 't' || first == 'f' || first == 'n') {
             const std::string_view word = first == 't' ? "true" : first == 'f' ? "false" : "null";
             if (left() < index(word.size()) || take(index(word.size())) != word) fail("an unknown word", at_);
-            value.kind_ = first == 'n' ? Value::Kind::null : Value::Kind::boolean;
-            value.number_ = first == 't';
+            push_number(first == 't', first == 'n' ? Value::Kind::null : Value::Kind::boolean);
         } else {
-            value.kind_ = Value::Kind::number;
-            value.number_ = json_number();
+            push_number(json_number());
         }
-        return value;
     }
 
     double json_number() {
@@ -280,8 +310,8 @@ private:
         return peek() == '-' || (peek() >= '0' && peek() <= '9');
     }
 
-    // Parses an array if all its items are numbers. Otherwise restores the position and returns false.
-    bool packed_numbers(Value& value) {
+    // Pushes an array if all its items are numbers. Otherwise restores the position and returns false.
+    bool push_if_numbers() {
         const index begin = at_;
         found_.clear();
         for (char sign = ','; sign == ',';) {
@@ -293,31 +323,35 @@ private:
             sign = next_sign();
             if (sign != ',' && sign != ']') fail("',' is missing", at_);
         }
-        pack(value, kDoubles, numbers_.keep(found_.data(), index(found_.size())), index(found_.size()));
+        const auto count = index(found_.size());
+        push_packed(kDoubles, storage_->numbers.keep(found_.data(), count), count);
         return true;
     }
 
-    void json_items(Value& value, char last, int depth) {
-        value.kind_ = last == ']' ? Value::Kind::array : Value::Kind::object;
+    void json_items(char last, int depth) {
+        const Value::Kind kind = last == ']' ? Value::Kind::array : Value::Kind::object;
+        const std::size_t first = stack_.size();
         skip_space();
         if (peek() == last) {
             next();
-            return pop_items(value, stack_.size());
+            return collect(kind, first);
         }
-        if (last == ']' && packed_numbers(value)) return;
-        const std::size_t first = stack_.size();
+        if (last == ']' && push_if_numbers()) return;
+        const ItemReader* const reader = last == ']' ? reader_of_items(depth) : nullptr;
+        const auto parse = [&] { json_value(depth + 1); };
         for (char sign = ','; sign == ',';) {
-            std::string_view name;
             if (last == '}') {
                 if (next_sign() != '"') fail("a name is missing", at_);
-                name = json_text();
+                const std::string_view name = json_text();
                 if (next_sign() != ':') fail("':' is missing", at_);
+                push_member(name, parse);
+            } else {
+                push_item(reader, parse);
             }
-            push(json_value(depth + 1), name);
             sign = next_sign();
             if (sign != ',' && sign != last) fail("',' is missing", at_);
         }
-        pop_items(value, first);
+        collect(kind, first);
     }
 
     // Parses a text; its first quote has been read. Only texts with a backslash are copied.
@@ -342,7 +376,7 @@ private:
             if (sign == 'u') append_utf8(text, code_point());
             else text += found == from.npos ? sign : to[found];
         }
-        return unescaped_.emplace_back(std::move(text));
+        return storage_->unescaped.emplace_back(std::move(text));
     }
 
     // The code point of an escape sequence \uXXXX, or of two that form a surrogate pair.
@@ -374,16 +408,18 @@ private:
     }
 
     std::string_view bytes_;
-    std::deque<std::string>& unescaped_;
-    Kept<double>& numbers_;
-    Kept<Value>& items_;
+    const std::vector<ItemReader>& readers_;
+    std::vector<std::string_view> path_;  // the names of members from the root on, outside of items that are read
+    bool in_item_ = false;
+    Storage* storage_;
+    Storage of_item_;
     std::vector<Value> stack_;
     std::vector<double> found_;
     index at_ = 0, values_ = 0;
 };
 
-Document::Document(std::string_view bytes) {
-    Parser parser(bytes, unescaped_, numbers_, items_);
+Document::Document(std::string_view bytes, const std::vector<ItemReader>& readers) {
+    Parser parser(bytes, storage_, readers);
     // In an object, the brace is followed by a quote, a brace or a space in JSON. In UBJSON it is followed by the type
     // of the length of the first name.
     const bool is_ubjson = bytes.size() > 1 && bytes[0] == '{' && bytes_of(bytes[1]) > 0;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -93,9 +94,29 @@ public:
         last.insert(last.end(), first, first + count);
         return last.data() + last.size() - count;
     }
+    void clear() {
+        pieces_.resize(std::min<std::size_t>(1, pieces_.size()));
+        if (!pieces_.empty()) pieces_[0].clear();
+    }
 
 private:
     std::deque<std::vector<T>> pieces_;
+};
+
+// What values refer to, other than the parsed bytes.
+struct Storage {
+    std::deque<std::string> unescaped;  // texts with escape sequences, decoded
+    Kept<double> numbers;               // packed numbers of JSON; those of UBJSON stay in the parsed bytes
+    Kept<Value> items;
+
+    void clear();
+};
+
+// Reads the items of the array at a path, which are the names of members from the root on. The items are read one by
+// one while the document is parsed, and are not kept in it: then they need little memory, and stay in the cache.
+struct ItemReader {
+    std::vector<std::string_view> path;
+    std::function<void(const Value& item)> read;
 };
 
 // A parsed document. Texts without escape sequences and packed numbers of UBJSON refer to the parsed bytes, which must
@@ -103,15 +124,13 @@ private:
 class Document {
 public:
     // JSON or UBJSON. After the first brace UBJSON has a type marker, which JSON cannot have.
-    explicit Document(std::string_view bytes);
+    explicit Document(std::string_view bytes, const std::vector<ItemReader>& readers = {});
     Document(const Document&) = delete;
     Document& operator=(const Document&) = delete;
     const Value& root() const { return root_; }
 
 private:
-    std::deque<std::string> unescaped_;  // texts with escape sequences, decoded
-    Kept<double> numbers_;               // packed numbers of JSON; those of UBJSON stay in the parsed bytes
-    Kept<Value> items_;
+    Storage storage_;
     Value root_;
 };
 

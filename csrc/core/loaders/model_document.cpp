@@ -7,15 +7,12 @@ namespace fasthdmr {
 
 namespace {
 
-// The object that contains the trees. The booster dart contains a gbtree; linear boosters have no trees.
-const Value* gbtree_of(const Value& root) {
-    const Value& booster = root.at("learner").at("gradient_booster");
-    const Value* inner = booster.find("gbtree");
-    const Value* model = (inner ? *inner : booster).find("model");
-    return model && model->find("trees") ? model : nullptr;
+// Where xgboost stores its trees; the booster dart contains a gbtree.
+std::vector<ItemReader> readers_of(ReadTrees& trees) {
+    const auto read = reader_of_xgboost(trees);
+    return {{{"learner", "gradient_booster", "model", "trees"}, read},
+            {{"learner", "gradient_booster", "gbtree", "model", "trees"}, read}};
 }
-
-}  // namespace
 
 Library library_of(const Value& root) {
     if (root.find("learner")) return Library::xgboost;
@@ -25,10 +22,11 @@ Library library_of(const Value& root) {
         "read: save the model with save_model.");
 }
 
-ReadTrees read_trees(const Value& root) {
-    if (library_of(root) == Library::catboost) return read_catboost_trees(root);
-    const Value* model = gbtree_of(root);
-    return model ? read_xgboost_trees(*model) : ReadTrees{};
+}  // namespace
+
+ModelDocument::ModelDocument(std::string_view bytes)
+    : document_(bytes, readers_of(trees_)), library_(library_of(root())) {
+    if (library_ == Library::catboost) trees_ = read_catboost_trees(root());
 }
 
 }  // namespace fasthdmr

@@ -1,4 +1,4 @@
-// Reads the trees of a JSON or UBJSON document. The library that wrote it is recognised by its fields.
+// The model in a JSON or UBJSON document. The library that wrote it is recognised by its fields.
 #pragma once
 
 #include "loaders/document.hpp"
@@ -8,8 +8,21 @@ namespace fasthdmr {
 
 enum class Library { xgboost, catboost };
 
-// Throws an error for any other document.
-Library library_of(const Value& root);
-ReadTrees read_trees(const Value& root);
+// Values refer to the parsed bytes, which must outlive the model.
+class ModelDocument {
+public:
+    // Throws an error for documents of other libraries.
+    explicit ModelDocument(std::string_view bytes);
+
+    Library library() const { return library_; }
+    ReadTrees& trees() { return trees_; }
+    // The document; the trees of xgboost are left out.
+    const Value& root() const { return document_.root(); }
+
+private:
+    ReadTrees trees_;
+    Document document_;
+    Library library_;
+};
 
 }  // namespace fasthdmr

@@ -4,8 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-
-#include "support/interruption.hpp"
+#include <memory>
 
 namespace fasthdmr {
 
@@ -120,7 +119,8 @@ public:
 
     // Appends the nodes that can be reached from the root, breadth first. Pruned nodes remain in the arrays, but cannot
     // be reached.
-    void append(const Value& tree, index nodes) {
+    void append(const Value& tree) {
+        const index nodes = check_sizes(tree);
         fields_.read(tree, nodes, trees_.width);
         number_.assign(nodes, -1);
         number_[0] = 0;
@@ -136,6 +136,21 @@ public:
     }
 
 private:
+    // Returns the number of nodes.
+    index check_sizes(const Value& tree) {
+        const Value& parameters = tree.at("tree_param");
+        const index nodes = parameter(parameters, "num_nodes"), t = trees_.n_trees();
+        const index width = std::max<index>(1, parameter(parameters, "size_leaf_vector"));
+        if (nodes < 1 || nodes != tree.at("left_children").size() || width > kMostOutputs)
+            throw Error("The model's export is damaged: tree " + std::to_string(t) + " has no nodes.");
+        if (t == 0) trees_.width = width;
+        if (width != trees_.width)
+            throw Error(
+                "The trees of this xgboost model have leaves of different lengths, which are not read. Fit one "
+                "model with one multi_strategy.");
+        return nodes;
+    }
+
     void visit(std::int64_t child) {
         if (child < 1 || child >= index(number_.size()) || number_[child] >= 0)
             throw Error("The model's export is damaged: tree " + std::to_string(trees_.n_trees()) + " is no tree.");
@@ -164,26 +179,9 @@ private:
 
 }  // namespace
 
-ReadTrees read_xgboost_trees(const Value& model) {
-    ReadTrees trees;
-    Reader reader(trees);
-    const Value& all = model.at("trees");
-    for (index t = 0; t < all.size(); ++t) {
-        poll();
-        const Value& tree = all.at(t);
-        const Value& parameters = tree.at("tree_param");
-        const index nodes = parameter(parameters, "num_nodes");
-        const index width = std::max<index>(1, parameter(parameters, "size_leaf_vector"));
-        if (nodes < 1 || nodes != tree.at("left_children").size() || width > kMostOutputs)
-            throw Error("The model's export is damaged: tree " + std::to_string(t) + " has no nodes.");
-        if (t == 0) trees.width = width;
-        if (width != trees.width)
-            throw Error(
-                "The trees of this xgboost model have leaves of different lengths, which are not read. Fit one "
-                "model with one multi_strategy.");
-        reader.append(tree, nodes);
-    }
-    return trees;
+std::function<void(const Value&)> reader_of_xgboost(ReadTrees& trees) {
+    const auto reader = std::make_shared<Reader>(trees);
+    return [reader](const Value& tree) { reader->append(tree); };
 }
 
 }  // namespace fasthdmr

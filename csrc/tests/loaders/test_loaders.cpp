@@ -15,8 +15,8 @@ namespace {
 using Integers = std::vector<std::int64_t>;
 using Numbers = std::vector<double>;
 
-ReadTrees read_xgboost(const std::string& bytes) { return read_trees(Document(bytes).root()); }
-ReadTrees read_catboost(const std::string& bytes) { return read_trees(Document(bytes).root()); }
+ReadTrees read_xgboost(const std::string& bytes) { return ModelDocument(bytes).trees(); }
+ReadTrees read_catboost(const std::string& bytes) { return ModelDocument(bytes).trees(); }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
     return text.replace(text.find(from), from.size(), to);
@@ -47,11 +47,35 @@ TEST(damaged_documents_are_errors) {
     CHECK_THROWS(Error, "cannot hold", Document("1e999"));
 }
 
+TEST(items_are_read_while_the_document_is_parsed) {
+    std::vector<std::string> found;
+    const auto read = [&](const Value& item) { found.emplace_back(item.at("b").text()); };
+    const auto parsed = [&](const std::string& bytes) {
+        found.clear();
+        const Document document(bytes, {{{"o", "a"}, read}});
+        const Value &a = document.root().at("o").at("a"), &after = document.root().at("z");
+        return a.size() == 0 && after.size() == 2 && after.number(1) == 2.0;
+    };
+    // Items at other paths are kept: here within an array, within an item, and at the root.
+    CHECK(parsed(R"({"a": [{"b": "k"}], "y": [{"o": {"a": [{"b": "k"}]}}],
+"o": {"a": [{"b": "1\n", "o": {"a": [{"b": "k"}]}}, {"c": [1, 2], "b": "2"}]}, "z": [1, 2]})"));
+    CHECK(found == (std::vector<std::string>{"1\n", "2"}));
+    using namespace ubjson;
+    const std::string item = "{" + key("b") + text("1") + "}", z = key("z") + floats({1.0f, 2.0f}) + "}";
+    for (const std::string& items : {"[#" + length(2) + item + item, "[" + item + item + "]"}) {
+        CHECK(parsed("{" + key("o") + "{" + key("a") + items + "}" + z));
+        CHECK(found == (std::vector<std::string>{"1", "1"}));
+    }
+    const Document numbers(R"({"o": {"a": [1, 2]}})", {{{"o", "a"}, read}});
+    CHECK(numbers.root().at("o").at("a").integer(1) == 2);
+    CHECK_THROWS(Error, "no field 'b'", Document(R"({"o": {"a": [{}]}})", {{{"o", "a"}, read}}));
+}
+
 TEST(documents_are_recognised_by_content) {
-    CHECK(library_of(Document(xgboost_json()).root()) == Library::xgboost);
-    CHECK(library_of(Document(catboost_json()).root()) == Library::catboost);
+    CHECK(ModelDocument(xgboost_json()).library() == Library::xgboost);
+    CHECK(ModelDocument(catboost_json()).library() == Library::catboost);
     for (const char* other : {"[]", "{}", "1", R"({"tree_info": []})", R"({"features_info": {}})"})
-        CHECK_THROWS(Error, "no model of xgboost", read_trees(Document(other).root()));
+        CHECK_THROWS(Error, "no model of xgboost", ModelDocument{other});
     const std::string dart =
         replaced(replaced(xgboost_json(), R"("model":)", R"("gbtree": {"model":)"), "]}}}}", "]}}}}}");
     CHECK(read_xgboost(dart).n_nodes() == read_xgboost(xgboost_json()).n_nodes());
