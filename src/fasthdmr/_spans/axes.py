@@ -205,21 +205,20 @@ def axis_columns(axis: Axis, values: Floats) -> Floats:
     return core.evaluate(values[:, None], np.arange(m + 1), np.arange(1, m + 1), np.ones(m), 1)
 
 
-def axis_kernel(axis: Axis, columns: Floats) -> Floats:
-    """Return the products of the columns of an axis at all pairs of rows, (N, N).
+def axis_kernel(axis: Axis, columns: Floats, rows: slice = slice(None)) -> Floats:
+    """Return the products of the columns of an axis at some rows and at all rows, (M, N).
 
     Examples
     --------
     >>> axis = Axis.of_levels(0, 2, 2)
-    >>> axis_kernel(axis, axis_columns(axis, np.array([0.0, 1.0, 0.0])))
+    >>> axis_kernel(axis, axis_columns(axis, np.array([0.0, 1.0, 0.0])), slice(2))
     array([[1., 0., 1.],
-           [0., 1., 0.],
-           [1., 0., 1.]])
+           [0., 1., 0.]])
     """
     if not axis.is_categorical:
-        return np.asarray(columns @ columns.T)
+        return np.asarray(columns[rows] @ columns.T)
     level = columns @ np.arange(1.0, axis.size + 1)  # 0: unknown
-    return np.asarray((level == level[:, None]) & (level > 0), dtype=np.float64)
+    return np.asarray((level == level[rows, None]) & (level > 0), dtype=np.float64)
 
 
 def coarsen(axis: Axis, size: int) -> Axis:

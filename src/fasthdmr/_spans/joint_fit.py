@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from fasthdmr import _core
 from fasthdmr._spans.axes import axis_columns, axis_kernel
 from fasthdmr._spans.basis import MAX_DUAL_ROWS, Basis, tensor_columns
 from fasthdmr._spans.leave_out import JointProjection
+from fasthdmr._support.steps import steps
 from fasthdmr._support.typing import Floats
 
 _INFLATION = 1.5
@@ -22,7 +22,7 @@ _INFLATION = 1.5
 _LARGEST_FACTOR = 1e4
 _PROBES = 32
 EXACT = 600
-_KERNEL_BYTES = 500e6  # the most memory for Gram matrices of the rows that are kept for several spans
+_CACHED = 3e5  # the most products of rows in one step, for all axes, so that they stay in the cache
 _MAX_COLUMNS = 6000  # up to this number, elimination of levels takes less time than the dual form
 FEW_LEVELS = 32
 """Up to this number of levels, elimination of levels is not faster than a factorisation of the whole matrix."""
@@ -240,19 +240,7 @@ class Dual:
         share = np.full(len(X), 1 / len(X)) if weights is None else weights / weights.sum()
         root = np.sqrt(share)[:, None]
         columns = [axis_columns(axis, np.asarray(X[:, axis.variable], dtype=np.float64)) for axis in basis.axes]
-
-        @lru_cache(maxsize=max(2, int(_KERNEL_BYTES / (8.0 * len(X) ** 2))))
-        def kernel_of(a: int) -> Floats:
-            return axis_kernel(basis.axes[a], columns[a])
-
-        kernel = np.zeros((len(X), len(X)))
-        first = 0
-        for axes, size in zip(basis.axes_of, basis.sizes, strict=True):
-            product = kernel_of(axes[0])
-            for a in axes[1:]:
-                product = product * kernel_of(a)
-            kernel += scale[first] * product
-            first += size
+        kernel = _gram_of_rows(basis, columns, scale)
         mean = share @ kernel
         centred = kernel - mean - mean[:, None] + share @ mean
         self.kernel = root * centred * root.T
@@ -282,6 +270,35 @@ class Dual:
         found = [tensor_columns(self.columns, axes).T @ rows for axes in self.basis.axes_of]
         result: Floats = self.scale[:, None] * np.vstack(found)
         return result
+
+
+def _gram_of_rows(basis: Basis, columns: list[Floats], scale: Floats) -> Floats:
+    """Return the sum over the spans of their scale times the products of their columns at all pairs of rows, (N, N).
+
+    The columns of a span are products of those of its axes, so these products are, too. The sum over all pairs of axes
+    is a quadratic form.
+    """
+    n_rows, n_axes = len(columns[0]), len(basis.axes)
+    linear, quadratic = np.zeros(n_axes), np.zeros((n_axes, n_axes))
+    others = []
+    for axes, first in zip(basis.axes_of, np.cumsum([0, *basis.sizes[:-1]]), strict=True):
+        if len(axes) == 1:
+            linear[axes[0]] += scale[first]
+        elif len(axes) == 2:
+            quadratic[axes[0], axes[1]] += scale[first]
+        else:
+            others.append((axes, scale[first]))
+    in_pairs = np.flatnonzero(quadratic.any(axis=0) | quadratic.any(axis=1))
+    quadratic = quadratic[np.ix_(in_pairs, in_pairs)]
+    gram = np.empty((n_rows, n_rows))
+    for rows in steps(n_rows, float(n_axes * n_rows), _CACHED):
+        kernels = np.array([axis_kernel(axis, each, rows) for axis, each in zip(basis.axes, columns, strict=True)])
+        flat = kernels.reshape(n_axes, -1)
+        of_pairs = flat[in_pairs]
+        gram[rows] = (linear @ flat + np.einsum("am,am->m", of_pairs, quadratic @ of_pairs)).reshape(-1, n_rows)
+        for axes, factor in others:
+            gram[rows] += factor * np.prod(kernels[axes], axis=0)
+    return gram
 
 
 def random_signs(n: int) -> Floats:
