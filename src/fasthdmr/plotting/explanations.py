@@ -47,15 +47,12 @@ class ExplanationsDisplay:
 
     Examples
     --------
-    >>> from types import SimpleNamespace
-    >>> import numpy as np
+    >>> import fasthdmr
     >>> from fasthdmr.plotting import ExplanationsDisplay
-    >>> terms = np.array([[1.0, 0.5], [-1.0, 0.25]])
-    >>> explanations = SimpleNamespace(names=["age", "income"], contributions=terms, intercept=2.0, residual=None,
-    ...                                output=None, unit="")
-    >>> display = ExplanationsDisplay(explanations).plot()
-    >>> [label.get_text() for label in display.axes_[1].get_yticklabels()]
-    ['age', 'income']
+    >>> X, y = fasthdmr.datasets.make_ishigami(500, random_state=0)
+    >>> display = ExplanationsDisplay(fasthdmr.HDMR().fit(X, y).explain(X)).plot()
+    >>> [label.get_text() for label in display.axes_[1].get_yticklabels()][:2]
+    ['x1', 'x0']
     """
 
     figure_: Any
