@@ -202,6 +202,12 @@ def test_boosters_take_missing_values_in_tree_hdmr():
     assert_close(fit.predict(rows) + fit.residual(rows), load_forest(booster).predict(rows), rtol=1e-9)
 
 
+@pytest.mark.parametrize("missing", [-np.inf, np.inf])
+def test_infinite_numbers_may_mean_missing(missing):
+    rows = np.where(np.random.default_rng(0).random(X.shape) < 0.1, missing, X)
+    check(xgb.XGBRegressor(n_estimators=8, max_depth=3, missing=missing).fit(rows, Y), rows, missing)
+
+
 def test_linear_boosters_are_refused():
     with pytest.raises(ValueError, match=r"gblinear.*HDMR"):
         load_forest(xgb.XGBRegressor(booster="gblinear", n_estimators=2).fit(X, Y))

@@ -1,6 +1,4 @@
 // Forests, their evaluation, and how they compare values.
-#include <cmath>
-#include <limits>
 #include <memory>
 
 #include "features/node_features.hpp"
@@ -142,12 +140,11 @@ Doubles float64_thresholds(const Doubles& thresholds) {
 
 // The least and the largest float64 that are rounded to the same float32 as each value, (n, 2).
 Doubles float32_intervals(const Doubles& values) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
     const index n = values.size();
     Doubles result({n, index(2)});
     for (index k = 0; k < n; ++k) {
-        const float value = float(values.at(k)), before = std::nextafter(value, -float(infinity));
-        result.mutable_at(k, 0) = std::nextafter(largest_double_not_above(before), infinity);
+        const auto value = float(values.at(k));
+        result.mutable_at(k, 0) = smallest_double_not_below(value);
         result.mutable_at(k, 1) = largest_double_not_above(value);
     }
     return result;

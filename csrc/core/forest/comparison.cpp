@@ -65,6 +65,8 @@ double largest_double_not_above(float threshold) {
     return float(middle) <= threshold ? middle : std::nextafter(middle, -double(infinity));
 }
 
+double smallest_double_not_below(float threshold) { return -largest_double_not_above(-threshold); }
+
 Comparison::Comparison(index n_features, std::vector<Replacement> replaced)
     : n_features_(n_features), replaced_(std::move(replaced)) {}
 
@@ -122,10 +124,8 @@ std::vector<double> cuts_of(const double* intervals, index count, bool rounds) {
     for (index k = 0; k < count; ++k) {
         const double low = intervals[2 * k], high = intervals[2 * k + 1];
         if (!(low <= high)) throw Error("the ends of the intervals of a set must be ascending numbers");
-        if (rounds)
-            pairs.emplace_back(largest_double_not_above(std::nextafter(float(low), -float(infinity))),
-                               largest_double_not_above(float(high)));
-        else pairs.emplace_back(std::nextafter(low, -infinity), high);
+        const double first = rounds ? smallest_double_not_below(float(low)) : low;
+        pairs.emplace_back(std::nextafter(first, -infinity), rounds ? largest_double_not_above(float(high)) : high);
     }
     std::sort(pairs.begin(), pairs.end());
     std::vector<double> cuts;

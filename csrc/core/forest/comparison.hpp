@@ -44,6 +44,8 @@ std::vector<double> cuts_of(const double* intervals, index count, bool rounds = 
 float largest_float_not_above(double threshold);
 // The largest float64 whose rounding to float32 is not above the threshold.
 double largest_double_not_above(float threshold);
+// The smallest float64 whose rounding to float32 is not below the threshold.
+double smallest_double_not_below(float threshold);
 
 // A row goes left if x <= threshold, compared in float32 (scikit-learn's trees cast x) or in float64. Nodes compare
 // codes, which are float32 numbers. For a comparison in float32 the code of x is x, rounded to float32. For a

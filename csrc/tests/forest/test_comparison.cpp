@@ -1,5 +1,6 @@
 #include "forest/comparison.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -37,6 +38,9 @@ TEST(the_largest_float64_whose_float32_is_not_above) {
         CHECK(float(most) <= threshold);
         if (std::isfinite(most)) CHECK(float(std::nextafter(most, kInfinity)) > threshold);
         CHECK(most == kInfinity || most >= double(threshold));
+        const double least = smallest_double_not_below(threshold);
+        CHECK(float(least) >= threshold && least <= double(threshold));
+        if (std::isfinite(least)) CHECK(float(std::nextafter(least, -kInfinity)) < threshold);
     }
 }
 
@@ -101,6 +105,62 @@ TEST(sets_of_values) {
     const std::int64_t unknown[] = {1, -1, -1};
     arrays.set = unknown;
     CHECK_THROWS(Error, "no such set of values", Forest{arrays});
+}
+
+TEST(sets_of_values_that_are_rounded_to_float32) {
+    Random random(12);
+    const std::vector<double> values = awkward_values();
+    for (int repetition = 0; repetition < 50; ++repetition) {
+        std::vector<double> intervals, probes = values;
+        for (index k = 0; k < 3; ++k) {
+            const double a = values[random.below(index(values.size()))], b = values[random.below(index(values.size()))];
+            for (const double end : {std::min(a, b), std::max(a, b)}) {
+                intervals.push_back(end);
+                for (const float near : {std::nextafter(float(end), -float(kInfinity)), float(end)}) {
+                    const double last = largest_double_not_above(near);
+                    probes.insert(probes.end(), {last, std::nextafter(last, kInfinity)});
+                }
+            }
+        }
+        const std::vector<double> cuts = cuts_of(intervals.data(), 3, true);
+        CHECK(cuts.size() % 2 == 0 && std::is_sorted(cuts.begin(), cuts.end()));
+        for (const double x : probes) {
+            bool expected = false, found = false;
+            for (std::size_t k = 0; k < intervals.size(); k += 2)
+                expected |= float(intervals[k]) <= float(x) && float(x) <= float(intervals[k + 1]);
+            for (std::size_t k = 0; k < cuts.size(); k += 2) found |= cuts[k] < x && x <= cuts[k + 1];
+            CHECK(found == (expected && x != -kInfinity));  // no half-open interval contains -infinity
+        }
+    }
+}
+
+// Nodes 0 to 9 split by sets, of which some are equal and some are not used; node 10 by a threshold, node 11 is a leaf.
+TEST(numbers_of_the_sets_of_nodes) {
+    Random random(13);
+    std::vector<std::vector<double>> cuts;
+    for (index s = 0; s < 8; ++s) {
+        const double low = double(random.below(2)), more = double(random.below(2));
+        cuts.push_back({low, low + 1.0});
+        if (more > 0.0) cuts.back().insert(cuts.back().end(), {5.0, 6.0});
+    }
+    std::vector<std::int64_t> left(12, 1), right(12, 2), feature(12, 0), set(12, -1), numbers(12, 7);
+    const std::vector<double> threshold(12, 0.25);
+    for (index m = 0; m < 10; ++m) {
+        feature[m] = random.below(2);
+        set[m] = random.below(8);
+    }
+    left[11] = right[11] = -1;
+    const NodeArrays nodes{12, left.data(), right.data(), feature.data(), threshold.data(), set.data()};
+    const Comparison comparison = Comparison::of_nodes(nodes, std::vector<Replacement>(2), cuts, numbers.data());
+    CHECK(numbers[10] == -1 && numbers[11] == -1);
+    std::vector<char> used(comparison.sets().size(), 0);
+    for (index m = 0; m < 10; ++m) {
+        CHECK((comparison.sets().at(numbers[m]) == ValueSet{feature[m], cuts[set[m]]}));
+        used[numbers[m]] = 1;
+    }
+    CHECK(std::count(used.begin(), used.end(), 0) == 0);
+    CHECK(comparison.thresholds()[0].front() == 0.0 && comparison.code_of_threshold(0, 0.25) == 1.0f);
+    CHECK(Comparison::of_nodes(nodes, std::vector<Replacement>(2), cuts) == comparison);
 }
 
 TEST(one_comparison_for_forests_of_both_kinds) {
