@@ -44,6 +44,19 @@ private:
     std::vector<std::pair<std::int64_t, double>> seen_;
 };
 
+// The next number above (direction 1) or below (-1) a number that has one, as std::nextafter gives it, but inline:
+// forests round the thresholds of all nodes. `Bits` is an integer type of the same size.
+template <class Bits, class Number>
+Number neighbour(Number number, int direction) {
+    static_assert(sizeof(Bits) == sizeof(Number));
+    if (number == 0) return Number(direction) * std::numeric_limits<Number>::denorm_min();
+    Bits bits;
+    std::memcpy(&bits, &number, sizeof bits);
+    bits += (number > 0) == (direction > 0) ? Bits(1) : Bits(-1);
+    std::memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
 }  // namespace
 
 float largest_float_not_above(double threshold) {
@@ -61,8 +74,8 @@ double largest_double_not_above(float threshold) {
     constexpr float infinity = std::numeric_limits<float>::infinity();
     const auto finite = [](float v) { return std::isinf(v) ? std::copysign(0x1p128, double(v)) : double(v); };
     if (threshold == infinity) return infinity;
-    const double middle = (finite(threshold) + finite(std::nextafter(threshold, infinity))) / 2.0;
-    return float(middle) <= threshold ? middle : std::nextafter(middle, -double(infinity));
+    const double middle = (finite(threshold) + finite(neighbour<std::uint32_t>(threshold, 1))) / 2.0;
+    return float(middle) <= threshold ? middle : neighbour<std::uint64_t>(middle, -1);
 }
 
 double smallest_double_not_below(float threshold) { return -largest_double_not_above(-threshold); }
@@ -141,11 +154,26 @@ std::vector<double> cuts_of(const double* intervals, index count, bool rounds) {
     return cuts;
 }
 
+namespace {
+
+// A node that splits by a set. They are sorted as the sets are.
+struct SetSplit {
+    std::int64_t feature;
+    const std::vector<double>* cuts;
+    index node;
+
+    bool operator<(const SetSplit& other) const {
+        return feature != other.feature ? feature < other.feature : *cuts < *other.cuts;
+    }
+};
+
+}  // namespace
+
 // Invalid splits are skipped here: the constructor of Forest reports them.
 Comparison Comparison::of_nodes(const NodeArrays& a, std::vector<Replacement> replaced,
                                 const std::vector<std::vector<double>>& cuts, std::int64_t* numbers) {
     std::vector<std::vector<double>> thresholds(replaced.size());
-    std::vector<index> by_set;  // nodes
+    std::vector<SetSplit> by_set;
     Repeats repeats(a.n_nodes);
     const auto add = [&](std::int64_t feature, double x) {
         if (!repeats.has(feature, x)) thresholds[feature].push_back(x);
@@ -156,18 +184,17 @@ Comparison Comparison::of_nodes(const NodeArrays& a, std::vector<Replacement> re
         if (!splits || a.feature[m] < 0 || a.feature[m] >= index(thresholds.size())) continue;
         const index set = a.set ? a.set[m] : -1;
         if (set >= index(cuts.size())) throw Error("no such set of values: " + std::to_string(set));
-        if (set >= 0) by_set.push_back(m);
+        if (set >= 0) by_set.push_back({a.feature[m], &cuts[set], m});
         else if (!std::isnan(a.threshold[m])) add(a.feature[m], a.threshold[m]);
     }
-    const auto key = [&](index m) { return std::tie(a.feature[m], cuts[a.set[m]]); };
-    std::sort(by_set.begin(), by_set.end(), [&](index m, index other) { return key(m) < key(other); });
+    std::sort(by_set.begin(), by_set.end());
     std::vector<ValueSet> sets;
-    for (const index m : by_set) {
-        if (sets.empty() || std::tie(sets.back().feature, sets.back().cuts) != key(m)) {
-            sets.push_back({a.feature[m], cuts[a.set[m]]});
-            for (const double cut : sets.back().cuts) add(a.feature[m], cut);
+    for (const SetSplit& split : by_set) {
+        if (sets.empty() || sets.back().feature != split.feature || sets.back().cuts != *split.cuts) {
+            sets.push_back({split.feature, *split.cuts});
+            for (const double cut : *split.cuts) add(split.feature, cut);
         }
-        if (numbers) numbers[m] = index(sets.size()) - 1;
+        if (numbers) numbers[split.node] = index(sets.size()) - 1;
     }
     for (std::vector<double>& of : thresholds) sort_thresholds(of);
     return {std::move(thresholds), std::move(replaced), std::move(sets)};
