@@ -10,27 +10,40 @@ namespace {
 
 constexpr index kDeepestSymmetric = 30;  // 2^depth leaves
 
-struct FloatFeature {
-    std::int64_t column;
-    bool missing_left;
-};
+[[noreturn]] void refuse(std::string_view type) {
+    throw Error(
+        "This CatBoost model has splits of type '" + std::string(type) +
+        "', on statistics of categories, or on texts. Splits of numbers and of single categories are read: fit the "
+        "model with one_hot_max_size=255 or as many categories as there are, or encode such columns as numbers "
+        "(sklearn's OrdinalEncoder or TargetEncoder) and fit it without cat_features; or use fasthdmr.HDMR.");
+}
 
-// What goes to the right child: numbers above a border, or one category.
+// What goes to the right child: numbers above a border, or one category. The document describes the features, perhaps
+// after the trees. Until then nodes have the position of their feature among those of its kind, and sets have the hash
+// of their category (`Features::resolve`).
 struct Split {
-    FloatFeature feature;
+    std::int64_t feature;
     double border;
-    bool is_category = false;  // `border` is its place among the hashes of the column
+    bool is_category;  // `border` is its hash
+
+    explicit Split(const Value& split) {
+        const std::string_view type = split.at("split_type").text();
+        is_category = type == "OneHotFeature";
+        if (!is_category && type != "FloatFeature") refuse(type);
+        feature = split.at(is_category ? "cat_feature_index" : "float_feature_index").integer();
+        border = is_category ? double(split.at("value").integer()) : split.at("border").number();
+    }
 
     void put(ReadTrees& trees, index node, index left, index right) const {
-        if (!is_category) return trees.split(node, feature.column, border, feature.missing_left, left, right);
-        trees.split_by_set(node, feature.column, false, right, left);
+        if (!is_category) return trees.split(node, feature, border, false, left, right);
+        trees.split_by_set(node, feature, false, right, left);
         trees.append_interval(border, border);
     }
 };
 
-class Splits {
+class Features {
 public:
-    explicit Splits(const Value& model) {
+    explicit Features(const Value& model) {
         const Value* found = model.at("features_info").find("float_features");
         for (index k = 0; k < (found ? found->size() : 0); ++k) {
             const Value& all = *found;
@@ -39,69 +52,79 @@ public:
                 throw Error("Missing values of this CatBoost model are treated in an unknown way: '" +
                             std::string(nan) + "'.");
             // NaN counts as -infinity (AsFalse) or +infinity (AsTrue); if AsIs, the comparison with a border is false.
-            features_.push_back({all.at(k).at("flat_feature_index").integer(), nan != "AsTrue"});
+            floats_.push_back({all.at(k).at("flat_feature_index").integer(), nan != "AsTrue"});
         }
         const Value* categorical = model.at("features_info").find("categorical_features");
         for (index k = 0; k < (categorical ? categorical->size() : 0); ++k) {
             const Value& feature = categorical->at(k);
-            Categories found{feature.at("flat_feature_index").integer(), {}};
+            Categories categories{feature.at("flat_feature_index").integer(), {}};
             const Value* hashes = feature.find("values");
-            for (index h = 0; h < (hashes ? hashes->size() : 0); ++h) found.hashes.push_back(hashes->integer(h));
-            categories_.push_back(std::move(found));
+            for (index h = 0; h < (hashes ? hashes->size() : 0); ++h) categories.hashes.push_back(hashes->integer(h));
+            categories_.push_back(std::move(categories));
         }
     }
 
-    Split operator()(const Value& split) const {
-        const std::string_view type = split.at("split_type").text();
-        if (type == "OneHotFeature") return category(split);
-        if (type != "FloatFeature") refuse(type);
-        const std::int64_t feature = split.at("float_feature_index").integer();
-        if (feature < 0 || feature >= std::int64_t(features_.size()))
-            throw Error("The model's export is damaged: no such feature.");
-        return {features_[feature], split.at("border").number()};
+    // Replaces positions of features by columns of X, and hashes by their places among those of the column.
+    void resolve(ReadTrees& trees) const {
+        for (index m = 0; m < trees.n_nodes(); ++m) {
+            if (trees.left[m] == -1) continue;
+            const std::int64_t feature = trees.feature[m];
+            if (const index set = trees.category_set[m]; set >= 0) {
+                const Categories& found = at(categories_, feature, "no such feature of categories");
+                const double place = found.place(std::int64_t(trees.intervals[2 * set]));
+                trees.intervals[2 * set] = trees.intervals[2 * set + 1] = place;
+                trees.feature[m] = found.column;
+            } else {
+                const FloatFeature& found = at(floats_, feature, "no such feature");
+                trees.feature[m] = found.column;
+                trees.missing_left[m] = found.missing_left;
+            }
+        }
     }
 
 private:
+    struct FloatFeature {
+        std::int64_t column;
+        bool missing_left;
+    };
+
     struct Categories {
         std::int64_t column;
         std::vector<std::int64_t> hashes;
+
+        double place(std::int64_t hash) const {
+            const auto at = std::find(hashes.begin(), hashes.end(), hash);
+            if (at == hashes.end()) throw Error("The model's export is damaged: no such category.");
+            return double(at - hashes.begin());
+        }
     };
 
-    Split category(const Value& split) const {
-        const std::int64_t feature = split.at("cat_feature_index").integer(), hash = split.at("value").integer();
-        if (feature < 0 || feature >= std::int64_t(categories_.size()))
-            throw Error("The model's export is damaged: no such feature of categories.");
-        const std::vector<std::int64_t>& hashes = categories_[feature].hashes;
-        const auto at = std::find(hashes.begin(), hashes.end(), hash);
-        if (at == hashes.end()) throw Error("The model's export is damaged: no such category.");
-        return {{categories_[feature].column, false}, double(at - hashes.begin()), true};
+    template <class Feature>
+    static const Feature& at(const std::vector<Feature>& features, std::int64_t k, const char* what) {
+        if (k < 0 || k >= std::int64_t(features.size()))
+            throw Error(std::string("The model's export is damaged: ") + what + ".");
+        return features[k];
     }
 
-    [[noreturn]] static void refuse(std::string_view type) {
-        throw Error(
-            "This CatBoost model has splits of type '" + std::string(type) +
-            "', on statistics of categories, or on texts. Splits of numbers and of single categories are read: fit the "
-            "model with one_hot_max_size=255 or as many categories as there are, or encode such columns as numbers "
-            "(sklearn's OrdinalEncoder or TargetEncoder) and fit it without cat_features; or use fasthdmr.HDMR.");
-    }
-
-    std::vector<FloatFeature> features_;
+    std::vector<FloatFeature> floats_;
     std::vector<Categories> categories_;
 };
 
 // A symmetric tree has the same split at all nodes of a level. The k-th split is bit k of a leaf's number, so the last
 // one is at the root.
-void append_symmetric(const Value& tree, const Splits& split_of, ReadTrees& trees) {
+void append_symmetric(const Value& tree, ReadTrees& trees) {
     const Value& splits = tree.at("splits");
-    const index depth = splits.size(), width = trees.width;
+    const index depth = splits.size();
     if (depth > kDeepestSymmetric) throw Error("The model's export is damaged: a tree is too deep.");
     const index leaves = index(1) << depth;
+    if (trees.n_trees() == 0) trees.width = std::max<index>(1, tree.at("leaf_values").size() / leaves);
+    const index width = trees.width;
     const Value& values = tree.array("leaf_values", leaves * width);
     const Value* weights = tree.find("leaf_weights");
     const bool has_weights = weights && weights->size() == leaves;
     const index root = trees.append(2 * leaves - 1);
     for (index level = 0, node = 0; level < depth; ++level) {
-        const Split split = split_of(splits.at(depth - 1 - level));
+        const Split split(splits.at(depth - 1 - level));
         for (const index end = 2 * node + 1; node < end; ++node)
             split.put(trees, root + node, 2 * node + 1, 2 * node + 2);
     }
@@ -118,12 +141,12 @@ void append_symmetric(const Value& tree, const Splits& split_of, ReadTrees& tree
 index leaf_width(const Value& leaf) { return leaf.kind() == Value::Kind::array ? leaf.size() : 1; }
 
 // A tree of nested objects. Returns the number of the node in its tree.
-index append_nested(const Value& node, const Splits& split_of, ReadTrees& trees) {
+index append_nested(const Value& node, ReadTrees& trees) {
     const index at = trees.append(), own = at - trees.tree_offsets.back(), width = trees.width;
     if (const Value* found = node.find("split")) {
-        const Split split = split_of(*found);
-        const index left = append_nested(node.at("left"), split_of, trees);
-        const index right = append_nested(node.at("right"), split_of, trees);
+        const Split split(*found);
+        const index left = append_nested(node.at("left"), trees);
+        const index right = append_nested(node.at("right"), trees);
         split.put(trees, at, left, right);
         trees.weight[at] = trees.weight[at - own + left] + trees.weight[at - own + right];
         return own;
@@ -144,22 +167,21 @@ index outputs_of(const Value& model) {
 
 }  // namespace
 
-ReadTrees read_catboost_trees(const Value& model) {
-    const Splits split_of(model);
-    ReadTrees trees;
-    trees.width = outputs_of(model);
-    if (const Value* symmetric = model.find("oblivious_trees"))
-        for (index t = 0; t < symmetric->size(); ++t) {
-            poll();
-            append_symmetric(symmetric->at(t), split_of, trees);
-        }
+std::function<void(const Value&)> reader_of_symmetric_trees(ReadTrees& trees) {
+    return [&trees](const Value& tree) { append_symmetric(tree, trees); };
+}
+
+void finish_catboost(const Value& model, ReadTrees& trees) {
+    const index width = outputs_of(model);
+    if (trees.n_trees() == 0) trees.width = width;
+    if (trees.width != width) throw Error("The model's export is damaged: leaves of different lengths.");
     if (const Value* nested = model.find("trees"))
         for (index t = 0; t < nested->size(); ++t) {
             poll();
-            append_nested(nested->at(t), split_of, trees);
+            append_nested(nested->at(t), trees);
             trees.finish_tree();
         }
-    return trees;
+    Features(model).resolve(trees);
 }
 
 }  // namespace fasthdmr

@@ -7,11 +7,12 @@ namespace fasthdmr {
 
 namespace {
 
-// Where xgboost stores its trees; the booster dart contains a gbtree.
+// Where the libraries store their trees; the booster dart of xgboost contains a gbtree.
 std::vector<ItemReader> readers_of(ReadTrees& trees) {
     const auto read = reader_of_xgboost(trees);
     return {{{"learner", "gradient_booster", "model", "trees"}, read},
-            {{"learner", "gradient_booster", "gbtree", "model", "trees"}, read}};
+            {{"learner", "gradient_booster", "gbtree", "model", "trees"}, read},
+            {{"oblivious_trees"}, reader_of_symmetric_trees(trees)}};
 }
 
 Library library_of(const Value& root) {
@@ -26,7 +27,7 @@ Library library_of(const Value& root) {
 
 ModelDocument::ModelDocument(std::string_view bytes)
     : document_(bytes, readers_of(trees_)), library_(library_of(root())) {
-    if (library_ == Library::catboost) trees_ = read_catboost_trees(root());
+    if (library_ == Library::catboost) finish_catboost(root(), trees_);
 }
 
 }  // namespace fasthdmr

@@ -16,7 +16,7 @@ public:
 
     Library library() const { return library_; }
     ReadTrees& trees() { return trees_; }
-    // The document; the trees of xgboost are left out.
+    // The document without its trees; those of CatBoost that are not symmetric remain.
     const Value& root() const { return document_.root(); }
 
 private:

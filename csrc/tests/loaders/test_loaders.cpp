@@ -131,7 +131,14 @@ TEST(trees_of_catboost) {
     CHECK(nested.weight == (Numbers{5, 3, 2, 1}) && nested.missing_left[0] == 1);
     CHECK_THROWS(Error, "'OnlineCtr', on statistics of categories",
                  read_catboost(replaced(catboost_json(), "\"FloatFeature\"", "\"OnlineCtr\"")));
-    CHECK_THROWS(Error, "should have 8", read_catboost(replaced(catboost_json(), "3, 13", "3")));
+    CHECK_THROWS(Error, "should have 4", read_catboost(replaced(catboost_json(), "3, 13", "3")));
+    CHECK_THROWS(Error, "leaves of different lengths", read_catboost(replaced(catboost_json(), "[0, 0]]", "[0]]")));
+    // The description of the features after the trees.
+    const std::string good = catboost_json();
+    const auto scale = good.find("\"scale_and_bias\"");
+    const std::string features = good.substr(1, scale - 1), rest = good.substr(scale, good.size() - 1 - scale);
+    const ReadTrees same = read_catboost("{" + rest + ", " + features + "\"end\": 0}");
+    CHECK(same.feature == trees.feature && same.missing_left == trees.missing_left && same.value == trees.value);
 }
 
 TEST(trees_of_catboost_that_split_by_one_category) {
