@@ -38,7 +38,7 @@ def explanations():
     terms = FIT.evaluate(X)
     names = FIT.sensitivity_.names
     return SimpleNamespace(
-        names=names, contributions=terms, intercept=FIT.intercept_, residual=None, output=None, unit=""
+        names=names, contributions=terms, intercept=FIT.intercept_, residual=None, output=None, unit="", target=""
     )
 
 

@@ -1,8 +1,6 @@
 """Explanations of the package shap, and its plots of them."""
 
-import re
 import sys
-from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -103,19 +101,6 @@ def test_plots_of_shap(shap):
 
 @pytest.mark.filterwarnings("ignore")  # of shap
 @pytest.mark.usefixtures("shap")
-def test_the_page_of_the_documentation(capsys):
-    """Blocks marked "py" need shap; those marked "python" are tested with all pages."""
-    page = (Path(__file__).parents[1] / "docs" / "shapley-values.md").read_text(encoding="utf-8")
-    blocks = list(re.finditer(r"^```(?:python|py)\n(.*?)^```$(?:\s*^```text\n(.*?)^```$)?", page, re.M | re.S))
-    names = {}
-    for block in blocks:
-        exec(block[1], names)
-        printed = capsys.readouterr().out
-    table = np.array([line.split()[-3:] for line in printed.splitlines()], dtype=float)
-    expected = np.array([line.split()[-3:] for line in blocks[-1][2].splitlines()], dtype=float)
-    assert table.shape == (4, 3) and np.abs(table - expected).max() < 0.1  # trees differ a little between versions
-
-
 def test_without_shap_the_error_names_the_extra(monkeypatch):
     hdmr = TreeHDMR(BOOSTED).fit(FRAME)
     monkeypatch.setitem(sys.modules, "shap", None)
