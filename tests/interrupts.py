@@ -1,5 +1,6 @@
 """Endless calls, each interrupted by Ctrl-C. test_interrupts.py runs this file in a separate process."""
 
+import gc
 import os
 import signal
 import sys
@@ -94,6 +95,9 @@ def results():
 
 def interrupted(call):
     """Return whether Ctrl-C, some time after a call began, interrupted it."""
+    # Timers of interrupted calls are in cycles with tracebacks. If these are collected during the next call, Ctrl-C may
+    # come in a callback of a weak reference to a timer, where Python ignores exceptions.
+    gc.collect()
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     try:
