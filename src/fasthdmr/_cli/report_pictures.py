@@ -13,6 +13,7 @@ from fasthdmr._cli.readings import readings
 from fasthdmr._support.optional import require
 from fasthdmr._support.output_file import drawn
 from fasthdmr.plotting import ComponentDisplay, SensitivityDisplay
+from fasthdmr.plotting._shared import share_limits
 from fasthdmr.plotting.sensitivity import MAX_BARS
 
 _CAPTIONS = {
@@ -45,14 +46,11 @@ def _components(hdmr: Any, subspaces: Sequence[Any], output: int) -> list[Any]:
 
 def _share_scale(axes: Sequence[Any], components: Sequence[Any]) -> None:
     """Give components of one variable the same scale: vertical axes of curves, horizontal ones of levels."""
-    scales = [
-        (one.get_xlim, one.set_xlim) if component.levels else (one.get_ylim, one.set_ylim)
+    share_limits(
+        (one, "x" if component.levels else "y")
         for one, component in zip(axes, components, strict=True)
         if len(component.columns) == 1
-    ]
-    limits = [get() for get, _ in scales]
-    for _, put in scales:
-        put(min(low for low, _ in limits), max(high for _, high in limits))
+    )
 
 
 def _group(name: str, drawings: Sequence[Any]) -> str:

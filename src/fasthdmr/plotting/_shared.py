@@ -225,6 +225,14 @@ def several_axes(ax: Any, projections: Sequence[str | None], size: tuple[float, 
     return np.array(new, dtype=object)
 
 
+def share_limits(scales: Iterable[tuple[Any, str]]) -> None:
+    """Give scales the smallest limits that include those of all; a scale is axes, and "x" or "y"."""
+    both = [(getattr(axes, f"get_{name}lim"), getattr(axes, f"set_{name}lim")) for axes, name in scales]
+    limits = [get() for get, _ in both]
+    for _, put in both:
+        put(min(low for low, _ in limits), max(high for _, high in limits))
+
+
 def is_closed_form(estimator: Any) -> bool:
     """Return whether this is a function of `fasthdmr.analytic`."""
     return callable(getattr(estimator, "sensitivity", None))

@@ -259,11 +259,8 @@ def strongest(
 
 def _share_scale(all_drawn: Sequence[Drawn], axes: NDArray[np.object_]) -> None:
     """Give all components of one variable the same scale: vertical axes of curves, horizontal ones of levels."""
-    scales = [
-        (one.get_ylim, one.set_ylim) if drawn.variables[0].categories is None else (one.get_xlim, one.set_xlim)
+    shared.share_limits(
+        (one, "y" if drawn.variables[0].categories is None else "x")
         for drawn, one in zip(all_drawn, axes, strict=True)
         if len(drawn.variables) == 1
-    ]
-    limits = np.array([get() for get, _ in scales])
-    for _, put in scales:
-        put(limits[:, 0].min(), limits[:, 1].max())
+    )
