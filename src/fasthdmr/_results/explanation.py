@@ -93,7 +93,8 @@ class Explanation(ShownInNotebooks):
         -------
         pandas.DataFrame
             Columns subspace, names, values, contribution. The first row is f_0, with the empty subspace. The
-            components follow. The last row is the residual, if it is known, with subspace None.
+            components follow. The last row is the residual, if it is known, with subspace None. Subspaces are text,
+            such as "0 & 2", and so are the values of several variables; the attributes of these names have the tuples.
 
         Raises
         ------

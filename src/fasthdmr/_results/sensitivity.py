@@ -416,11 +416,11 @@ class Sensitivity(ShownInNotebooks):
         return as_json(sensitivity_document(self))
 
     def __str__(self) -> str:
-        parts = zip(self._titles(), self._parts(), strict=True)
-        return "\n\n".join((f"{title}\n" if title else "") + as_text(*part) for title, part in parts)
+        tables = ((f"{title}\n" if title else "") + printed_table(self, k) for k, title in enumerate(self._titles()))
+        return "\n\n".join(tables)
 
     def _shown(self) -> list[Shown]:
-        return [as_shown(*part, title) for title, part in zip(self._titles(), self._parts(), strict=True)]
+        return [as_shown(*self._part(k), title) for k, title in enumerate(self._titles())]
 
     def _titles(self) -> list[str]:
         """Return the title of the table of each output."""
@@ -428,11 +428,10 @@ class Sensitivity(ShownInNotebooks):
             return [""]
         return [f"Output {escaped(name)}" for name in self.output_names or map(str, range(self.n_outputs))]
 
-    def _parts(self) -> Iterator[tuple[Sensitivity, HalfWidths | None, str]]:
-        """Yield indices, half-widths and the line of the fidelity of each output."""
-        for k in range(self.n_outputs):
-            line = "" if self.fidelity is None else self.fidelity.line(k)
-            yield self._of_output(k), self._half_widths(k), line
+    def _part(self, output: int) -> tuple[Sensitivity, HalfWidths | None, str]:
+        """Return indices, half-widths and the line of the fidelity of one output."""
+        line = "" if self.fidelity is None else self.fidelity.line(output)
+        return self._of_output(output), self._half_widths(output), line
 
     def _index_rows(self) -> list[tuple[Any, ...]]:
         orders = [len(u) for u in self.subspaces]
@@ -460,4 +459,4 @@ class Sensitivity(ShownInNotebooks):
 
 def printed_table(indices: Sensitivity, output: int) -> str:
     """Return the printed table of one output, with the remarks below it."""
-    return as_text(*list(indices._parts())[output])
+    return as_text(*indices._part(output))

@@ -107,18 +107,18 @@ def summarise(decomposition: Any, name: str) -> Summary:
     sensitivity, one = decomposition.sensitivity, decomposition.output_names is None
     used, fidelity = used_fidelity(decomposition), sensitivity.fidelity
     unused = None if fidelity is None else fidelity.unused
-    unit, count = decomposition.unit, len(decomposition.solutions)
-    what = (quantity(unit, decomposition.target_of(0)) or "the output") if one else with_unit(f"{count} outputs", unit)
+    unit, K = decomposition.unit, sensitivity.n_outputs
+    what = (quantity(unit, decomposition.target_of(0)) or "the output") if one else with_unit(f"{K} outputs", unit)
     counts = ((len(decomposition.feature_names), "variable"), (len(decomposition.subspaces), "component"))
     sizes = ", ".join(f"{count:,} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
     return Summary(
         f"{name} of {what}: {sizes}",
         decomposition.output_names,
-        decomposition.unit,
+        unit,
         float(used[0]) if one and used is not None else used,
         float(unused[0]) if one and unused is not None else unused,
         decomposition.residual,
-        tuple(_components(sensitivity, k) for k in range(sensitivity.n_outputs)),
+        tuple(_components(sensitivity, k) for k in range(K)),
         decomposition.warnings,
     )
 
