@@ -50,7 +50,7 @@ def tree_sums(rows, n_threads):
 
 
 def span_gram(rows, n_threads):
-    return _core.SpanGram(tree_sums(ROWS, 1), rows, None, True, n_threads)
+    return _core.SpanGram(tree_sums(ROWS, 1), rows, None, "all", n_threads)
 
 
 def dependent_columns(p):

@@ -130,7 +130,7 @@ def core_objects():
     trees = _core.ProductTrees([forest], 0, [np.ones(forest.n_trees)], marginals)
     spans = _core.Spans([(0, 0, [0.0, 1.0, 2.0], False, ([], []), False)], [(0,)], [[0]])
     sums = _core.array_sums(spans, X, weight=None, values=X[:, :1].copy(), n_threads=1)
-    gram = _core.SpanGram(sums, X, None, True, 1)
+    gram = _core.SpanGram(sums, X, None, "all", 1)
     evaluators = [kind(forest, 1) for kind in (_core.Prediction, _core.TreeFeatures, _core.NodeFeatures)]
     return [
         *(forest, *evaluators, columns, marginals, trees),

@@ -213,7 +213,7 @@ def test_ridge_regression_through_columns_and_through_rows(factor, weighted):
     expected = ridge_regression(f, reference.columns(basis, X), weights, factor)
     values = f[:, None].copy()
     sums = _core.array_sums(basis.core, X, weight=weights, values=values, n_threads=1)
-    products = _core.SpanGram(sums, X, weights, True, 1).covariance(list(range(len(basis.subspaces))), 1)
+    products = _core.SpanGram(sums, X, weights, "all", 1).covariance(list(range(len(basis.subspaces))), 1)
     right = sums.output_with_columns.reshape(-1, 1)[1:]
     scale = np.repeat(basis.sizes, basis.sizes) * reference.effective_rows(weights)
     primal = Primal(products, right, 1 / scale, sums.output_variance, 1)

@@ -46,18 +46,78 @@ Table rows_for(const py::array& x, const Spans& spans) {
     return table;
 }
 
+// `which` pairs of spans: those "inside" a common subspace, also those of all "terms", or "all".
 std::shared_ptr<Gram> make_gram(std::shared_ptr<Sums> sums, const py::array& x, const std::optional<Doubles>& weight,
-                                bool all_pairs, int n_threads) {
+                                const std::string& which, int n_threads) {
     const Spans& spans = *sums->spans;
     const Table table = rows_for(x, spans);
     const double* w = optional_vector(weight, table.rows, "weight");
     const Released released;
-    SpanPairs pairs;
-    if (!all_pairs) pairs = pairs_inside(spans);
-    for (index a = 0; a < index(spans.all().size()) && all_pairs; ++a)
-        for (index b = a; b < index(spans.all().size()); ++b) pairs.emplace_back(a, b);
+    SpanPairs pairs = which == "inside"  ? pairs_inside(spans)
+                      : which == "terms" ? pairs_of_terms(spans, sums->sums)
+                                         : all_pairs(spans);
     SpanGram blocks(spans, table, w, sums->sums.total, sums->sums.column_mean, std::move(pairs), n_threads);
     return std::shared_ptr<Gram>(new Gram{sums->spans, sums, std::move(blocks)});
+}
+
+std::shared_ptr<Gram> merged_gram(const Gram& gram, const Gram& other, std::shared_ptr<Sums> sums) {
+    const Released released;
+    SpanGram blocks = gram.blocks.merged(other.blocks, sums->sums.total, sums->sums.column_mean);
+    return std::shared_ptr<Gram>(new Gram{sums->spans, sums, std::move(blocks)});
+}
+
+py::tuple gram_state(const Gram& gram) {
+    const SpanPairs& pairs = gram.blocks.pairs();
+    py::list products;
+    for (const auto& [s, t] : pairs) products.append(to_array(gram.blocks.products(s, t)));
+    return py::make_tuple(pairs, products);
+}
+
+std::shared_ptr<Gram> restored_gram(std::shared_ptr<Sums> sums, const py::tuple& state) {
+    if (state.size() != 2) throw Error("a damaged state: products have two parts");
+    auto pairs = state[0].cast<SpanPairs>();
+    for (const auto& [s, t] : pairs)
+        if (s < 0 || t < s || t >= index(sums->spans->all().size())) throw Error("no such pair of spans");
+    SpanGram blocks(*sums->spans, sums->sums.total, sums->sums.column_mean, std::move(pairs),
+                    as_vectors(state[1].cast<py::list>()));
+    return std::shared_ptr<Gram>(new Gram{sums->spans, sums, std::move(blocks)});
+}
+
+std::shared_ptr<Sums> merged_sums(const Sums& sums, const Sums& other) {
+    const Released released;
+    return std::shared_ptr<Sums>(new Sums{sums.spans, merged(*sums.spans, sums.sums, other.sums)});
+}
+
+py::tuple sums_state(const Sums& sums) {
+    const TermSums& s = sums.sums;
+    py::list with_columns;
+    for (const auto& products : s.with_columns) with_columns.append(to_array(products));
+    return py::make_tuple(s.total, s.output_of, s.spans, with_columns, to_array(s.column_mean), to_array(s.mean),
+                          to_array(s.variance), to_array(s.with_output), to_array(s.output_mean),
+                          to_array(s.output_variance), to_array(s.output_with_columns));
+}
+
+std::shared_ptr<Sums> restored_sums(std::shared_ptr<Spans> spans, const py::tuple& state) {
+    if (state.size() != 11) throw Error("a damaged state: sums have eleven parts");
+    const auto numbers = [&](std::size_t part) {
+        const auto given = state[part].cast<Doubles>();
+        return std::vector<double>(given.data(), given.data() + given.size());
+    };
+    TermSums s;
+    s.total = state[0].cast<double>();
+    s.output_of = state[1].cast<std::vector<index>>();
+    s.spans = state[2].cast<std::vector<Spanning>>();
+    s.with_columns = as_vectors(state[3].cast<py::list>());
+    s.column_mean = numbers(4);
+    s.mean = numbers(5);
+    s.variance = numbers(6);
+    s.with_output = numbers(7);
+    s.output_mean = numbers(8);
+    s.output_variance = numbers(9);
+    s.output_with_columns = numbers(10);
+    s.n_outputs = index(s.output_mean.size());
+    check_sizes(*spans, s);
+    return std::shared_ptr<Sums>(new Sums{spans, std::move(s)});
 }
 
 py::array_t<double> covariance(const Gram& gram, const Spanning& spanning, int n_threads) {
@@ -249,11 +309,17 @@ void bind_spans(py::module_& m) {
         .def("evaluate", &evaluate_spans, py::arg("x"), py::arg("begin").noconvert(), py::arg("column").noconvert(),
              py::arg("weight").noconvert(), py::arg("n_threads"));
     bind_class<Gram>(m, "SpanGram")
-        .def_static("_make", &make_gram, py::arg("sums"), py::arg("x"), py::arg("weight").none(true),
-                    py::arg("all_pairs"), py::arg("n_threads"))
+        .def_static("_make", &make_gram, py::arg("sums"), py::arg("x"), py::arg("weight").none(true), py::arg("pairs"),
+                    py::arg("n_threads"))
+        .def_static("restored", &restored_gram, py::arg("sums"), py::arg("state"))
+        .def("state", &gram_state)
+        .def("merged", &merged_gram, py::arg("other"), py::arg("sums"))
         .def("covariance", &covariance, py::arg("spans"), py::arg("n_threads"))
         .def("solve", &solve_ridge, py::arg("spans"), py::arg("ridge"), py::arg("right"));
     bind_class<Sums>(m, "TermSums")
+        .def_static("restored", &restored_sums, py::arg("spans"), py::arg("state"))
+        .def("state", &sums_state)
+        .def("merged", &merged_sums, py::arg("other"))
         .def_property_readonly("output_with_columns",
                                [](const Sums& s) { return to_array(s.sums.output_with_columns); })
         .def_property_readonly("output_variance", [](const Sums& s) { return to_array(s.sums.output_variance); })

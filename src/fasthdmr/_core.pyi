@@ -1,5 +1,5 @@
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,12 +191,25 @@ class Spans:
 
 class SpanGram:
     def __init__(
-        self, sums: TermSums, x: NDArray[Any], weight: _Floats | None, all_pairs: bool, n_threads: int
+        self,
+        sums: TermSums,
+        x: NDArray[Any],
+        weight: _Floats | None,
+        pairs: Literal["inside", "terms", "all"],
+        n_threads: int,
     ) -> None: ...
+    @staticmethod
+    def restored(sums: TermSums, state: tuple[Any, ...]) -> SpanGram: ...
+    def state(self) -> tuple[Any, ...]: ...
+    def merged(self, other: SpanGram, sums: TermSums) -> SpanGram: ...
     def covariance(self, spans: list[int], n_threads: int) -> _Floats: ...
     def solve(self, spans: list[int], ridge: float, right: _Floats) -> _Floats: ...
 
 class TermSums:
+    @staticmethod
+    def restored(spans: Spans, state: tuple[Any, ...]) -> TermSums: ...
+    def state(self) -> tuple[Any, ...]: ...
+    def merged(self, other: TermSums) -> TermSums: ...
     @property
     def output_with_columns(self) -> _Floats: ...
     @property

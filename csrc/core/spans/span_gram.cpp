@@ -119,6 +119,24 @@ SpanGram::SpanGram(const Spans& spans, const Table& x, const double* weight, dou
     });
 }
 
+SpanGram::SpanGram(const Spans& spans, double total, const std::vector<double>& means, SpanPairs pairs,
+                   std::vector<std::vector<double>> products)
+    : spans_(spans), means_(means), base_(nullptr), total_(total), pairs_(std::move(pairs)), products_(std::move(products)) {
+    const auto columns_of = [&](index s) { return spans.all().at(s).columns; };
+    bool fits = pairs_.size() == products_.size() && std::is_sorted(pairs_.begin(), pairs_.end());
+    for (std::size_t p = 0; p < pairs_.size() && fits; ++p)
+        fits = index(products_[p].size()) == columns_of(pairs_[p].first) * columns_of(pairs_[p].second);
+    if (!fits) throw Error("every pair of spans needs the products of its columns");
+}
+
+SpanGram SpanGram::merged(const SpanGram& other, double total, const std::vector<double>& means) const {
+    if (pairs_ != other.pairs_) throw Error("products of different spans cannot be merged");
+    std::vector<std::vector<double>> sums = products_;
+    for (std::size_t p = 0; p < sums.size(); ++p)
+        for (std::size_t i = 0; i < sums[p].size(); ++i) sums[p][i] += other.products_[p][i];
+    return SpanGram(spans_, total, means, pairs_, std::move(sums));
+}
+
 index SpanGram::columns(const Spanning& u) const {
     index n = 0;
     for (const index s : u) n += spans_.all()[s].columns;

@@ -21,7 +21,14 @@ public:
     SpanGram(const Spans& spans, const Table& x, const double* weight, double total, const std::vector<double>& means,
              SpanPairs pairs, int n_threads, const SpanGram* base = nullptr);
 
+    // With given products, by pair. The pairs ascend.
+    SpanGram(const Spans& spans, double total, const std::vector<double>& means, SpanPairs pairs,
+             std::vector<std::vector<double>> products);
+    // The products of both. Arguments are those of the rows of both.
+    SpanGram merged(const SpanGram& other, double total, const std::vector<double>& means) const;
+
     const Spans& spans() const { return spans_; }
+    const SpanPairs& pairs() const { return pairs_; }
     bool has(index a, index b) const { return block(std::min(a, b), std::max(a, b)) != nullptr; }
     index columns(const Spanning& u) const;
     double total() const { return total_; }

@@ -1,6 +1,7 @@
 #include "spans/span_hierarchy.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -11,6 +12,12 @@ namespace fasthdmr {
 namespace {
 
 using Vector = std::vector<double>;
+using Pairs = std::set<std::pair<index, index>>;
+
+void add_pairs(const Spanning& spanning, Pairs& pairs) {
+    for (std::size_t i = 0; i < spanning.size(); ++i)
+        for (std::size_t j = i; j < spanning.size(); ++j) pairs.emplace(spanning[i], spanning[j]);
+}
 
 double dot(const Vector& a, const Vector& b) {
     double sum = 0.0;
@@ -192,13 +199,24 @@ std::vector<Decomposition> span_top_down(const SpanGram& gram, const TermSums& s
 }
 
 SpanPairs pairs_inside(const Spans& spans) {
-    std::set<std::pair<index, index>> pairs;
-    for (index s = 0; s < index(spans.all().size()); ++s) {
-        const Subspace& u = spans.all()[s].subspace;
-        const Spanning inside = spans_inside(spans, u, index(u.size()));
-        for (std::size_t i = 0; i < inside.size(); ++i)
-            for (std::size_t j = i; j < inside.size(); ++j) pairs.emplace(inside[i], inside[j]);
-    }
+    Pairs pairs;
+    for (const Span& span : spans.all())
+        add_pairs(spans_inside(spans, span.subspace, index(span.subspace.size())), pairs);
+    return {pairs.begin(), pairs.end()};
+}
+
+SpanPairs pairs_of_terms(const Spans& spans, const TermSums& sums) {
+    const SpanPairs inside = pairs_inside(spans);
+    Pairs pairs(inside.begin(), inside.end());
+    for (const Spanning& of_term : std::set<Spanning>(sums.spans.begin(), sums.spans.end())) add_pairs(of_term, pairs);
+    return {pairs.begin(), pairs.end()};
+}
+
+SpanPairs all_pairs(const Spans& spans) {
+    Spanning every(spans.all().size());
+    std::iota(every.begin(), every.end(), index(0));
+    Pairs pairs;
+    add_pairs(every, pairs);
     return {pairs.begin(), pairs.end()};
 }
 

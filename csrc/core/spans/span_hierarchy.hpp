@@ -24,4 +24,10 @@ std::vector<Decomposition> span_top_down(const SpanGram& gram, const TermSums& s
 // The pairs of spans whose Gram blocks the pass needs: both spans are inside a common subspace.
 SpanPairs pairs_inside(const Spans& spans);
 
+// The pairs of spans whose Gram blocks the projections of terms and the pass need.
+SpanPairs pairs_of_terms(const Spans& spans, const TermSums& sums);
+
+// All pairs of spans.
+SpanPairs all_pairs(const Spans& spans);
+
 }  // namespace fasthdmr

@@ -326,11 +326,75 @@ TermSums term_sums(const Spans& spans, const Table& x, const double* weight, con
         sums.output_of.push_back(targets.output_of(t));
         sums.with_columns.emplace_back(columns, 0.0);
     }
-    for (auto* values : {&sums.mean, &sums.variance, &sums.with_output}) values->assign(targets.terms(), 0.0);
+    sums.mean.assign(targets.terms(), 0.0);
+    for (auto* values : {&sums.variance, &sums.with_output}) values->assign(options.terms ? targets.terms() : 0, 0.0);
     for (auto* values : {&sums.output_mean, &sums.output_variance}) values->assign(sums.n_outputs, 0.0);
     if (options.outputs) sums.output_with_columns.assign(spans.columns() * sums.n_outputs, 0.0);
     Pass(spans, x, weight, targets, options, sums, n_threads).run();
     return sums;
+}
+
+void check_sizes(const Spans& spans, const TermSums& sums) {
+    const std::size_t terms = sums.spans.size(), outputs = sums.n_outputs;
+    const auto is_size_or_empty = [](const std::vector<double>& v, std::size_t size) {
+        return v.empty() || v.size() == size;
+    };
+    bool fits = sums.output_of.size() == terms && sums.with_columns.size() == terms && sums.mean.size() == terms &&
+                is_size_or_empty(sums.variance, terms) && sums.with_output.size() == sums.variance.size() &&
+                sums.output_variance.size() == outputs && sums.column_mean.size() == std::size_t(spans.columns()) &&
+                is_size_or_empty(sums.output_with_columns, spans.columns() * outputs);
+    for (std::size_t t = 0; t < terms && fits; ++t) {
+        index columns = 0;
+        for (const index s : sums.spans[t]) {
+            if (s < 0 || s >= index(spans.all().size())) throw Error("no such span: " + std::to_string(s));
+            columns += spans.all()[s].columns;
+        }
+        fits = index(sums.with_columns[t].size()) == columns && sums.output_of[t] >= 0 &&
+               sums.output_of[t] < sums.n_outputs;
+    }
+    if (!fits) throw Error("the sizes of sums do not agree");
+}
+
+TermSums merged(const Spans& spans, const TermSums& a, const TermSums& b) {
+    const bool alike = a.spans == b.spans && a.output_of == b.output_of && a.n_outputs == b.n_outputs &&
+                       a.variance.size() == b.variance.size() && a.column_mean.size() == b.column_mean.size() &&
+                       a.output_with_columns.size() == b.output_with_columns.size();
+    if (!alike) throw Error("sums of different terms cannot be merged");
+    TermSums sum = a;
+    sum.total = a.total + b.total;
+    const double share = b.total / sum.total, both = share * (1.0 - share);
+    const auto differences = [](const std::vector<double>& from, const std::vector<double>& to) {
+        std::vector<double> result(to);
+        for (std::size_t k = 0; k < result.size(); ++k) result[k] -= from[k];
+        return result;
+    };
+    const std::vector<double> column = differences(a.column_mean, b.column_mean), term = differences(a.mean, b.mean),
+                              output = differences(a.output_mean, b.output_mean);
+    const auto move = [&](std::vector<double>& mean, const std::vector<double>& difference) {
+        for (std::size_t k = 0; k < mean.size(); ++k) mean[k] += share * difference[k];
+    };
+    move(sum.column_mean, column);
+    move(sum.mean, term);
+    move(sum.output_mean, output);
+    // The covariance over all rows, from those within both sets of rows and the differences of the means.
+    const auto add = [&](double& covariance, double other, double difference, double factor) {
+        covariance += share * (other - covariance) + both * difference * factor;
+    };
+    for (std::size_t t = 0; t < a.spans.size(); ++t) {
+        std::size_t c = 0;
+        for (const index s : a.spans[t])
+            for (index j = spans.all()[s].first; j < spans.all()[s].first + spans.all()[s].columns; ++j, ++c)
+                add(sum.with_columns[t][c], b.with_columns[t][c], term[t], column[j]);
+    }
+    for (std::size_t t = 0; t < a.variance.size(); ++t) {
+        add(sum.variance[t], b.variance[t], term[t], term[t]);
+        add(sum.with_output[t], b.with_output[t], term[t], output[a.output_of[t]]);
+    }
+    for (std::size_t k = 0; k < output.size(); ++k)
+        add(sum.output_variance[k], b.output_variance[k], output[k], output[k]);
+    for (std::size_t i = 0; i < a.output_with_columns.size(); ++i)
+        add(sum.output_with_columns[i], b.output_with_columns[i], column[i / a.n_outputs], output[i % a.n_outputs]);
+    return sum;
 }
 
 }  // namespace fasthdmr

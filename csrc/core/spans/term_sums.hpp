@@ -16,9 +16,9 @@ struct TermSums {
     std::vector<index> output_of;                     // by term
     std::vector<Spanning> spans;                      // by term: the spans whose covariances with it are computed
     std::vector<std::vector<double>> with_columns;    // by term: covariances with their columns, span by span
-    std::vector<double> mean, variance, with_output;  // by term; the last: covariance with its own output
+    std::vector<double> mean, variance, with_output;  // by term; the last: covariance with its own output; may be empty
     std::vector<double> output_mean, output_variance;
-    std::vector<double> output_with_columns;  // (all columns, outputs), row-major
+    std::vector<double> output_with_columns;  // (all columns, outputs), row-major; may be empty
 
     double output_with(index column, index k) const { return output_with_columns[column * n_outputs + k]; }
 };
@@ -34,5 +34,11 @@ struct SumOptions {
 // Sums are of differences from a value near each mean, so that large means cause no cancellation.
 TermSums term_sums(const Spans& spans, const Table& x, const double* weight, const Targets& targets,
                    std::vector<Spanning> spans_of_term, const SumOptions& options, int n_threads);
+
+// Throws if the sizes of the parts do not agree, as in a damaged file.
+void check_sizes(const Spans& spans, const TermSums& sums);
+
+// The sums over the rows of both, which must be of the same terms, and of positive weight.
+TermSums merged(const Spans& spans, const TermSums& a, const TermSums& b);
 
 }  // namespace fasthdmr

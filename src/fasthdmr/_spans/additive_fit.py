@@ -44,7 +44,7 @@ class AdditiveFit:
     ) -> None:
         self.spans = spans
         sums = _core.array_sums(spans.core, X, weight=weights, values=targets, n_threads=1)
-        self._gram = _core.SpanGram(sums, X, weights, joint, 1)
+        self._gram = _core.SpanGram(sums, X, weights, "all" if joint else "inside", 1)
         self.first = np.concatenate([[0], np.cumsum(spans.sizes)])
         self.penalties = ridge / np.repeat(spans.sizes, spans.sizes)
         self.right = sums.output_with_columns.reshape(-1, targets.shape[1])[1:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,10 @@ from fasthdmr._dictionaries.tree_columns import TreeDictionary
 from fasthdmr._dictionaries.tree_output import TreeOutput
 from fasthdmr._solve.hierarchy import Projection, Solution
 from fasthdmr._spans.basis import Basis, coarse_basis
-from fasthdmr._spans.joint_fit import fit_jointly
+from fasthdmr._spans.joint_fit import JointFit, fit_jointly, fit_system, primal_system
 from fasthdmr._spans.leave_out import LocalProjection
 from fasthdmr._spans.nearest_cells import Support
+from fasthdmr._spans.span_sums import Pairs, SpanSums
 from fasthdmr._support.scale import Deviations, is_constant
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.threads import one_blas_thread
@@ -182,45 +183,111 @@ def solve_trees(
     -------
     list of Solution
     """
-    ridge, smooth = regression.ridge, regression.smooth
-    span_of = basis.number
-    terms = [output.columns.subspaces for output in outputs]
-    crossing = [output.scaled() for output in outputs]
-    orders, coarse_orders = projection_orders(basis, terms)
-    kept = [[-1] * len(span_of) for _ in outputs] if smooth else kept_terms(basis, terms)
-    with one_blas_thread():
-        sums = _core.tree_sums(
-            basis.core,
-            X,
-            weight=weights,
-            outputs=crossing,
-            orders=orders,
-            with_outputs=True,
-            with_terms=not smooth,
-            n_threads=n_threads,
-        )
-        gram = _core.SpanGram(sums, X, weights, False, n_threads)
-        whole = [t for numbers in kept for t in numbers if t >= 0]
-        coefficients, by_term = sums.project(gram, X, weights, whole, ridge, n_threads)
-        bases = [basis]
-        if any(map(any, coarse_orders)):
-            coarse, more, of_coarse = _project_coarsely(X, weights, basis, crossing, coarse_orders, ridge, n_threads)
-            bases.append(coarse)
-            coefficients += more
-            by_term = [b if len(b) else c for b, c in zip(by_term, of_coarse, strict=True)]
-        results = sums.top_down(gram, coefficients, kept, ridge, n_threads)
-    solutions, first = [], 0
-    for k, output in enumerate(outputs):
-        of_term = [(0, t) if t else (1, c) for t, c in zip(orders[k], coarse_orders[k], strict=True)]
-        own_terms = by_term[first : first + len(of_term)]
-        first += len(of_term)
-        projection = LocalProjection(bases, of_term, own_terms, ridge, regression.n_effective)
-        black_box = output.black_box().toarray()[:, 0]
-        own = [] if smooth else [(j, span_of[u]) for j, u in enumerate(output.subspaces) if u in span_of]
-        solution = _solution(results[k], basis, black_box, own, 0.0, output.scale, projection)
-        coef = solution.coef if output.beta is None else output.beta
-        solutions.append(replace(solution, coef=coef, alpha=output.alpha))
-    return solutions
+    sums = TreeSums.of(X, weights, basis, outputs, smooth=regression.smooth, pairs="inside", n_threads=n_threads)
+    return sums.solve(outputs, regression, n_threads, X, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class TreeSums:
+    """Sums over rows from which the decomposition of tree ensembles follows.
+
+    Attributes
+    ----------
+    fine : SpanSums
+        With the spans of the components.
+    coarse : SpanSums or None
+        With coarse spans, for terms of many variables.
+    """
+
+    fine: SpanSums
+    coarse: SpanSums | None
+
+    @classmethod
+    def of(
+        cls,
+        X: NDArray[Any],
+        weights: Floats | None,
+        basis: Basis,
+        outputs: Sequence[TreeOutput],
+        *,
+        smooth: bool,
+        pairs: Pairs,
+        n_threads: int,
+    ) -> Self:
+        """Sum over rows (arguments: see `solve_trees` and `SpanSums`)."""
+        terms = [output.columns.subspaces for output in outputs]
+        crossing = [output.scaled() for output in outputs]
+        orders, coarse_orders = projection_orders(basis, terms)
+        with one_blas_thread():
+            fine = SpanSums.of_trees(
+                basis,
+                X,
+                weights,
+                crossing,
+                orders,
+                with_outputs=True,
+                with_terms=not smooth,
+                pairs=pairs,
+                n_threads=n_threads,
+            )
+            coarse = None
+            if any(map(any, coarse_orders)):
+                coarse = SpanSums.of_trees(
+                    coarse_basis(basis)[0],
+                    X,
+                    weights,
+                    crossing,
+                    coarse_orders,
+                    with_outputs=False,
+                    with_terms=False,
+                    pairs=pairs,
+                    n_threads=n_threads,
+                )
+        return cls(fine, coarse)
+
+    def merged(self, other: TreeSums) -> TreeSums:
+        """Return the sums over the rows of both."""
+        coarse = None
+        if self.coarse is not None and other.coarse is not None:
+            coarse = self.coarse.merged(other.coarse)
+        return TreeSums(self.fine.merged(other.fine), coarse)
+
+    def solve(
+        self,
+        outputs: Sequence[TreeOutput],
+        regression: Regression,
+        n_threads: int,
+        X: NDArray[Any],
+        weights: Floats | None,
+    ) -> list[Solution]:
+        """Return the components of every output. Gram blocks that are missing are computed from the rows."""
+        basis, ridge, smooth = self.fine.basis, regression.ridge, regression.smooth
+        span_of = basis.number
+        terms = [output.columns.subspaces for output in outputs]
+        orders, coarse_orders = projection_orders(basis, terms)
+        kept = [[-1] * len(span_of) for _ in outputs] if smooth else kept_terms(basis, terms)
+        with one_blas_thread():
+            whole = [t for numbers in kept for t in numbers if t >= 0]
+            coefficients, by_term = self.fine.project(X, weights, whole, ridge, n_threads)
+            bases = [basis]
+            if self.coarse is not None:
+                bases.append(self.coarse.basis)
+                more, of_coarse = self.coarse.project(X, weights, [], ridge, n_threads)
+                coefficients += coarse_basis(basis)[1] @ more
+                by_term = [b if len(b) else c for b, c in zip(by_term, of_coarse, strict=True)]
+            results = self.fine.sums.top_down(self.fine.gram, coefficients, kept, ridge, n_threads)
+        solutions, first = [], 0
+        for k, output in enumerate(outputs):
+            of_term = [(0, t) if t else (1, c) for t, c in zip(orders[k], coarse_orders[k], strict=True)]
+            own_terms = by_term[first : first + len(of_term)]
+            first += len(of_term)
+            projection = LocalProjection(bases, of_term, own_terms, ridge, regression.n_effective)
+            black_box = output.black_box().toarray()[:, 0]
+            own = [] if smooth else [(j, span_of[u]) for j, u in enumerate(output.subspaces) if u in span_of]
+            solution = _solution(results[k], basis, black_box, own, 0.0, output.scale, projection)
+            coef = solution.coef if output.beta is None else output.beta
+            solutions.append(replace(solution, coef=coef, alpha=output.alpha))
+        return solutions
 
 
 def projection_orders(basis: Basis, terms: Sequence[Sequence[Subspace]]) -> tuple[list[list[int]], list[list[int]]]:
@@ -251,42 +318,6 @@ def kept_terms(basis: Basis, terms: Sequence[Sequence[Subspace]]) -> list[list[i
     return result
 
 
-def _project_coarsely(
-    X: NDArray[Any],
-    weights: Floats | None,
-    basis: Basis,
-    outputs: list[tuple[_core.TreeColumns, list[float], float]],
-    orders: list[list[int]],
-    ridge: float,
-    n_threads: int,
-) -> tuple[Basis, Floats, list[Floats]]:
-    """Project terms of many variables on coarse spans.
-
-    Returns
-    -------
-    coarse : Basis
-    fine : ndarray of shape (columns, K)
-        The sums of the projections, as coefficients on the fine spans.
-    by_term : list of ndarray
-        The coefficients of each projection on the coarse spans.
-    """
-    coarse, refinement = coarse_basis(basis)
-    sums = _core.tree_sums(
-        coarse.core,
-        X,
-        weight=weights,
-        outputs=outputs,
-        orders=orders,
-        with_outputs=False,
-        with_terms=False,
-        n_threads=n_threads,
-    )
-    gram = _core.SpanGram(sums, X, weights, False, n_threads)
-    coefficients, by_term = sums.project(gram, X, weights, [], ridge, n_threads)
-    fine: Floats = refinement @ coefficients
-    return coarse, fine, by_term
-
-
 def solve_values(
     X: NDArray[Any],
     weights: Floats | None,
@@ -300,22 +331,44 @@ def solve_values(
 
     If `regression` is None, the penalty is chosen by generalised cross-validation.
     """
-    itself = np.array([0.0, 1.0])
     n_effective = effective_rows(len(X), weights) if regression is None else regression.n_effective
     factor = None if regression is None else regression.factor
     deviations = Deviations.of(values, weights)
     with one_blas_thread():
         sums = _core.array_sums(basis.core, X, weight=weights, values=deviations.values, n_threads=n_threads)
         fit = fit_jointly(X, weights, basis, deviations.values, sums, n_effective, RIDGE, n_threads, factor)
-        regression = Regression(n_effective, factor=fit.factor)
-        kept = [[-1] * len(basis.subspaces)] * values.shape[1]
-        results = sums.top_down(fit.gram, fit.coefficients, kept, regression.ridge, n_threads)
-    moves = zip(deviations.mean.tolist(), deviations.scale.tolist(), strict=True)
-    solutions = [
+        solutions = _solve_joint(sums, fit, basis, n_effective, deviations.mean, deviations.scale, n_threads)
+    return solutions, Regression(n_effective, factor=fit.factor)
+
+
+def solve_value_sums(
+    sums: SpanSums, scale: Floats, n_effective: float, n_threads: int
+) -> tuple[list[Solution], Regression]:
+    """Decompose functions like `solve_values`, given sums over rows of their values divided by `scale`, (K,)."""
+    with one_blas_thread():
+        system = primal_system(sums.gram, sums.basis, sums.sums, n_effective, n_threads)
+        fit = fit_system(sums.gram, system, sums.basis, sums.sums, n_effective, RIDGE)
+        solutions = _solve_joint(sums.sums, fit, sums.basis, n_effective, np.zeros(len(scale)), scale, n_threads)
+    return solutions, Regression(n_effective, factor=fit.factor)
+
+
+def _solve_joint(
+    sums: _core.TermSums,
+    fit: JointFit,
+    basis: Basis,
+    n_effective: float,
+    shift: Floats,
+    scale: Floats,
+    n_threads: int,
+) -> list[Solution]:
+    """Return the components of the joint projections of functions, each of which is shift + scale times a sum's."""
+    kept = [[-1] * len(basis.subspaces)] * len(shift)
+    results = sums.top_down(fit.gram, fit.coefficients, kept, RIDGE / n_effective, n_threads)
+    itself, moves = np.array([0.0, 1.0]), zip(shift.tolist(), scale.tolist(), strict=True)
+    return [
         _solution(result, basis, itself, None, *move, fit.projection)
         for result, move in zip(results, moves, strict=True)
     ]
-    return solutions, regression
 
 
 def _solution(

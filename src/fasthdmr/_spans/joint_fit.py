@@ -83,11 +83,24 @@ def fit_jointly(
     JointFit
     """
     gram, system = joint_system(X, weights, basis, values, sums, n_effective, n_threads)
+    return fit_system(gram, system, basis, sums, n_effective, least, factor)
+
+
+def fit_system(
+    gram: _core.SpanGram,
+    system: Primal | Dual,
+    basis: Basis,
+    sums: _core.TermSums,
+    n_effective: float,
+    least: float,
+    factor: float | None = None,
+) -> JointFit:
+    """Solve the ridge regression of `joint_system` (arguments: see `fit_jointly`)."""
     variance = sums.output_variance
-    usable = variance > 0
+    usable, shape = variance > 0, (basis.core.n_columns, len(variance))
     if not usable.any():
         nothing = JointProjection(basis, least, 0.0, n_effective)
-        return JointFit(gram, np.zeros((basis.core.n_columns, values.shape[1]), order="F"), least, nothing)
+        return JointFit(gram, np.zeros(shape, order="F"), least, nothing)
     freedom_of: dict[float, float] = {}
 
     def criterion(factor: float) -> float:
@@ -98,7 +111,7 @@ def fit_jointly(
 
     if factor is None:
         factor = _minimise(criterion, least)
-    coefficients = np.zeros((basis.core.n_columns, values.shape[1]), order="F")
+    coefficients = np.zeros(shape, order="F")
     coefficients[1:] = system.coefficients(factor)
     projection = JointProjection(basis, factor, freedom_of[factor], n_effective) if freedom_of else None
     return JointFit(gram, coefficients, factor, projection)
@@ -115,17 +128,29 @@ def joint_system(
 ) -> tuple[_core.SpanGram, Primal | Dual]:
     """Return the Gram matrix of the spans, and the ridge regression on all of them (arguments: see `fit_jointly`)."""
     n_columns, n_rows = basis.core.n_columns - 1, len(X)
-    many_levels = any(axis.is_categorical and axis.size > FEW_LEVELS for axis in basis.axes)
-    dual = n_rows < n_columns and n_rows <= MAX_DUAL_ROWS and not (many_levels and n_columns <= _MAX_COLUMNS)
-    gram = _core.SpanGram(sums, X, weights, not dual, n_threads)
-    p = np.repeat(basis.sizes, basis.sizes).astype(np.float64)
+    primal = _has_many_levels(basis) and n_columns <= _MAX_COLUMNS
+    dual = n_rows < n_columns and n_rows <= MAX_DUAL_ROWS and not primal
+    gram = _core.SpanGram(sums, X, weights, "inside" if dual else "all", n_threads)
     if dual:
+        p = np.repeat(basis.sizes, basis.sizes).astype(np.float64)
         return gram, Dual(X, weights, basis, values, p * n_effective, n_threads)
-    right = sums.output_with_columns.reshape(n_columns + 1, -1)[1:]
+    return gram, primal_system(gram, basis, sums, n_effective, n_threads)
+
+
+def primal_system(
+    gram: _core.SpanGram, basis: Basis, sums: _core.TermSums, n_effective: float, n_threads: int
+) -> Primal:
+    """Return the ridge regression on all spans, given their whole Gram matrix (arguments: see `fit_jointly`)."""
+    p = np.repeat(basis.sizes, basis.sizes).astype(np.float64)
+    right = sums.output_with_columns.reshape(len(p) + 1, -1)[1:]
     every, ridge = list(range(len(basis.subspaces))), 1 / (p * n_effective)
-    if many_levels:
-        return gram, ByLevels(gram, every, right, ridge, sums.output_variance, n_effective)
-    return gram, Primal(gram.covariance(every, n_threads), right, ridge, sums.output_variance, n_threads)
+    if _has_many_levels(basis):
+        return ByLevels(gram, every, right, ridge, sums.output_variance, n_effective)
+    return Primal(gram.covariance(every, n_threads), right, ridge, sums.output_variance, n_threads)
+
+
+def _has_many_levels(basis: Basis) -> bool:
+    return any(axis.is_categorical and axis.size > FEW_LEVELS for axis in basis.axes)
 
 
 def _minimise(criterion: Callable[[float], float], least: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,27 +53,22 @@ class Support:
     @classmethod
     def of(cls, X: NDArray[Any], weights: Floats | None, basis: Basis) -> Support:
         """Find the cells that contain rows with positive weight."""
-        pairs = {s: u for s, u in enumerate(basis.columns) if len(u) == 2}
-        found = cls(basis, {})
-        cells = found._cells
-        holds = {s: np.zeros(cells[i].count * cells[j].count, dtype=bool) for s, (i, j) in pairs.items()}
-        rows = X if weights is None else X[weights > 0]
-        for part in steps(len(rows), max(len(cells), 1), _STEP):
-            codes = {j: own.codes(rows[part, j]) for j, own in cells.items()}
-            for s, (i, j) in pairs.items():
-                holds[s][codes[i] * cells[j].count + codes[j]] = True
-        for s, (i, j) in pairs.items():
-            if not holds[s].all():
-                table = holds[s].reshape(cells[i].count, cells[j].count)
-                found.nearest[s] = _nearest(table, cells[i].is_categorical, cells[j].is_categorical)
-        return found
+        return cls.from_cells(basis, occupied_cells(X, weights, basis))
+
+    @classmethod
+    def from_cells(cls, basis: Basis, occupied: Mapping[int, NDArray[np.bool_]]) -> Support:
+        """Find the nearest occupied cells, given what `occupied_cells` returns."""
+        cells, nearest = cells_of_pairs(basis), {}
+        for s, holds in occupied.items():
+            if not holds.all():
+                i, j = basis.columns[s]
+                table = holds.reshape(cells[i].count, cells[j].count)
+                nearest[s] = _nearest(table, cells[i].is_categorical, cells[j].is_categorical)
+        return cls(basis, nearest)
 
     @cached_property
     def _cells(self) -> dict[int, Cells]:
-        """The cells of each variable that belongs to a pair."""
-        pairs = [axes for axes in self.basis.axes_of if len(axes) == 2]
-        used = {self.basis.axes[a].variable: a for axes in pairs for a in axes}
-        return {j: Cells.of(self.basis.axes[a]) for j, a in used.items()}
+        return cells_of_pairs(self.basis)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"basis": self.basis, "nearest": self.nearest}
@@ -162,6 +157,29 @@ class Support:
         weight = np.concatenate(coefficients)
         begin, columns = np.array([0, len(weight)]), np.arange(1, len(weight) + 1)
         return lambda values: core.evaluate(values, begin, columns, weight, 1)[:, 0]
+
+
+def occupied_cells(X: NDArray[Any], weights: Floats | None, basis: Basis) -> dict[int, NDArray[np.bool_]]:
+    """Return which cells contain rows with positive weight, for each span of a pair.
+
+    Those of several sets of rows can be combined: a cell is occupied if it is in one of them.
+    """
+    pairs = {s: u for s, u in enumerate(basis.columns) if len(u) == 2}
+    cells = cells_of_pairs(basis)
+    holds = {s: np.zeros(cells[i].count * cells[j].count, dtype=bool) for s, (i, j) in pairs.items()}
+    rows = X if weights is None else X[weights > 0]
+    for part in steps(len(rows), max(len(cells), 1), _STEP):
+        codes = {j: own.codes(rows[part, j]) for j, own in cells.items()}
+        for s, (i, j) in pairs.items():
+            holds[s][codes[i] * cells[j].count + codes[j]] = True
+    return holds
+
+
+def cells_of_pairs(basis: Basis) -> dict[int, Cells]:
+    """Return the cells of each variable that belongs to a pair."""
+    pairs = [axes for axes in basis.axes_of if len(axes) == 2]
+    used = {basis.axes[a].variable: a for axes in pairs for a in axes}
+    return {j: Cells.of(basis.axes[a]) for j, a in used.items()}
 
 
 @dataclass(frozen=True, eq=False)

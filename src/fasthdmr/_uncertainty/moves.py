@@ -177,7 +177,7 @@ class _Terms:
             with_terms=False,
             n_threads=1,
         )
-        gram = _core.SpanGram(sums, rows, mass, False, 1)
+        gram = _core.SpanGram(sums, rows, mass, "inside", 1)
         _, coefficients = sums.project(gram, rows, mass, sorted(self.kept), self.ridge, 1)
         total = np.zeros((columns.basis.core.n_columns, len(self.outputs) * columns.n_blocks))
         for batch in self._batches():
