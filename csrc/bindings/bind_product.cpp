@@ -59,6 +59,7 @@ std::shared_ptr<ProductTrees> make_trees(const std::vector<std::shared_ptr<Fores
 
 void bind_product(py::module_& m) {
     auto marginals = bind_class<Marginals>(m, "Marginals");
+    marginals.def("merged", &Marginals::merged, py::arg("other"));
     marginals.def_static("_make", &make_marginals, py::arg("forests"), py::arg("x"), py::kw_only(),
                          py::arg("weight").noconvert().none(true), py::arg("n_threads"));
     bind_state(marginals, &get_state, &set_state);

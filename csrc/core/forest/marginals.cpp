@@ -57,6 +57,19 @@ Marginals::Marginals(std::shared_ptr<const Comparison> comparison, std::vector<s
     for (index v = 0; v < thresholds_.variables(); ++v) check(v);
 }
 
+Marginals Marginals::merged(const Marginals& other) const {
+    bool alike = same(comparison_, other.comparison_) && below_.size() == other.below_.size();
+    for (index v = 0; v < index(below_.size()) && alike; ++v)
+        alike = thresholds_.count(v) == other.thresholds_.count(v) &&
+                std::equal(thresholds_.sorted(v), thresholds_.sorted(v) + thresholds_.count(v),
+                           other.thresholds_.sorted(v));
+    if (!alike) throw Error("marginal distributions of different forests cannot be merged");
+    Marginals sum = *this;
+    for (std::size_t v = 0; v < below_.size(); ++v)
+        for (std::size_t k = 0; k < below_[v].size(); ++k) sum.below_[v][k] += other.below_[v][k];
+    return sum;
+}
+
 void Marginals::check(index variable) const {
     const float* sorted = thresholds_.sorted(variable);
     for (std::int32_t k = 0; k < thresholds_.count(variable); ++k)

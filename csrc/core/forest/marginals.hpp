@@ -17,6 +17,9 @@ public:
     Marginals(std::shared_ptr<const Comparison> comparison, std::vector<std::vector<float>> sorted,
               std::vector<std::vector<double>> below);
 
+    // The distribution of the rows of both, which must be quantised alike.
+    Marginals merged(const Marginals& other) const;
+
     const std::shared_ptr<const Comparison>& comparison() const { return comparison_; }
     const Thresholds& thresholds() const { return thresholds_; }
     // Cumulative weights: below[r] is the weight of all ranks less than r, for r = 0, ..., number of thresholds + 2.

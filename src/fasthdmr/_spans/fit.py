@@ -25,11 +25,11 @@ from fasthdmr._support.scale import Deviations, is_constant
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.threads import one_blas_thread
 from fasthdmr._support.typing import Floats, Integers
+from fasthdmr._support.weights import RowCounts
 
 RIDGE = 0.5
 """The penalty on the coefficients of a span of p columns is RIDGE / (N p), N the effective number of rows (spec 3)."""
 
-_LARGEST_COUNT = 2.0**53  # all larger floating-point numbers are whole
 _FULL_SIZES = 4  # terms of at most this many variables are projected on spans of full size
 _PAIRS = 8  # terms of at most this many variables are projected on coarse spans of pairs, larger ones on main effects
 
@@ -151,11 +151,7 @@ def effective_rows(n_rows: int, weights: Floats | None) -> float:
     >>> effective_rows(3, np.array([2.0, 1.0, 0.0])), effective_rows(2, np.array([0.5, 0.5]))
     (3.0, 2.0)
     """
-    if weights is None:
-        return float(n_rows)
-    if weights.max() < _LARGEST_COUNT and np.all(weights == np.rint(weights)):
-        return float(weights.sum())
-    return float(weights.sum() ** 2 / (weights**2).sum())
+    return RowCounts.of(n_rows, weights).effective
 
 
 def solve_trees(

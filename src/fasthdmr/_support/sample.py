@@ -11,8 +11,12 @@ from numpy.typing import NDArray
 
 from fasthdmr._support.cached import cached_property
 from fasthdmr._support.typing import Floats
+from fasthdmr._support.weights import RowCounts
 
 _ROWS = 5_000
+
+_MIXERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))  # of splitmix64
+_BLOCK = 1 << 14  # rows hashed at a time, so that they stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +54,7 @@ class Sample:
         return cls(
             rows,
             np.ones(len(rows)) if weights is None else weights[every].copy(),
-            float(len(X)) if weights is None else float(weights.sum() ** 2 / (weights**2).sum()),
+            RowCounts.of(len(X), weights).kish,
             None if values is None else values[every].copy(),
         )
 
@@ -67,3 +71,81 @@ class Sample:
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_bounds"}
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctSample:
+    """A random sample of the distinct rows of several data sets, with the total weight of each row.
+
+    Rows have hash values, and those with the smallest ones are kept (a bottom-k sketch). So the sample does not depend
+    on how rows are divided into data sets, and every distinct row has the same probability.
+
+    Attributes
+    ----------
+    keys : ndarray of shape (S,)
+        Ascending hash values. Rows with equal ones are taken to be equal.
+    rows : ndarray of shape (S, n)
+    weights : ndarray of shape (S,)
+    values : ndarray of shape (S, K) or None
+        Of the black box, if they are known at the rows only. Rows with different values are distinct.
+
+    Examples
+    --------
+    >>> X = np.arange(20_000.0)[:, None] % 9_000
+    >>> parts = [DistinctSample.of(X[:5_000], None), DistinctSample.of(X[5_000:], None)]
+    >>> sample = parts[1].merged(parts[0])
+    >>> sample.rows.shape, bool(np.array_equal(sample.rows, DistinctSample.of(X, None).rows))
+    ((5000, 1), True)
+    """
+
+    keys: NDArray[np.uint64]
+    rows: Floats
+    weights: Floats
+    values: Floats | None = None
+
+    @classmethod
+    def of(cls, X: NDArray[Any], weights: Floats | None, values: Floats | None = None) -> DistinctSample:
+        """Sample the rows with positive weight."""
+        if weights is not None and not weights.all():
+            used = weights > 0
+            X, weights, values = X[used], weights[used], None if values is None else values[used]
+        w = np.ones(len(X)) if weights is None else weights
+        return cls._smallest(_hashes(X, values), X, w, values)
+
+    def merged(self, other: DistinctSample) -> DistinctSample:
+        """Return a sample of the rows of both."""
+        values = None
+        if self.values is not None and other.values is not None:
+            values = np.concatenate([self.values, other.values])
+        keys, weights = np.concatenate([self.keys, other.keys]), np.concatenate([self.weights, other.weights])
+        return self._smallest(keys, np.concatenate([self.rows, other.rows]), weights, values)
+
+    def sample(self, n_effective: float) -> Sample:
+        """Return the rows in ascending order of their hash values, with the effective number of all rows."""
+        return Sample(self.rows, self.weights, n_effective, self.values)
+
+    @classmethod
+    def _smallest(
+        cls, hashes: NDArray[np.uint64], X: NDArray[Any], weights: Floats, values: Floats | None
+    ) -> DistinctSample:
+        keys, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+        sums, kept = np.bincount(inverse, weights, len(keys)), first[:_ROWS]
+        rows = np.array(X[kept], dtype=np.float64)
+        return cls(keys[:_ROWS], rows, sums[:_ROWS].astype(np.float64), None if values is None else values[kept].copy())
+
+
+def _hashes(X: NDArray[Any], values: Floats | None) -> NDArray[np.uint64]:
+    """Return a hash value for each row of X and values. Equal numbers, and NaNs, have the same bits here."""
+    hashes = np.zeros(len(X), dtype=np.uint64)
+    columns = [*X.T] if values is None else [*X.T, *values.T]
+    for first in range(0, len(X), _BLOCK):
+        part = hashes[first : first + _BLOCK]
+        for column in columns:
+            numbers = column[first : first + _BLOCK].astype(np.float64) + 0.0  # turns -0.0 into 0.0
+            numbers[np.isnan(numbers)] = np.nan
+            part ^= numbers.view(np.uint64)
+            for shift, factor in zip((30, 27), _MIXERS, strict=True):
+                part ^= part >> np.uint64(shift)
+                part *= factor
+            part ^= part >> np.uint64(31)
+    return hashes

@@ -120,6 +120,19 @@ class Deviations:
         values[:, constant], variance[constant] = 0.0, 0.0
         return cls(values, mean, scale, variance, constant)
 
+    def merged(self, other: Deviations, share: float) -> Deviations:
+        """Return the moments of two data sets, without values. `share` is that of the other set in the total weight."""
+        scale = np.maximum(self.scale, other.scale)
+        with np.errstate(under="ignore"):
+            own, others = self.scale / scale, other.scale / scale
+            difference = other.mean / scale - self.mean / scale
+            variance = (1 - share) * self.variance * own**2 + share * other.variance * others**2
+            variance += share * (1 - share) * difference**2
+        mean = self.mean + share * difference * scale
+        constant = is_constant(variance, scale, mean)
+        variance[constant] = 0.0
+        return Deviations(self.values[:0], mean, scale, variance, constant)
+
 
 def centre_and_scale(X: NDArray[Any], weights: Floats | None) -> tuple[Floats, Floats]:
     """Return mean and standard deviation of variables, (n,) each; for constant ones, their value and 1.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,60 @@ from sklearn.utils.validation import _check_sample_weight
 
 from fasthdmr._support.numbers import check_numbers
 from fasthdmr._support.scale import power_of_two
+
+_LARGEST_COUNT = 2.0**53  # all larger floating-point numbers are whole
+
+
+@dataclass(frozen=True)
+class RowCounts:
+    """The number of rows and sums of their weights, which can be added for several sets of rows.
+
+    Attributes
+    ----------
+    n_rows : int
+    total, squares : float
+        The sums of the weights and of their squares.
+    are_whole : bool
+        Whether all weights are whole numbers: repetition counts.
+
+    Examples
+    --------
+    >>> counts = RowCounts.of(2, np.array([0.5, 0.5])).merged(RowCounts.of(2, None))
+    >>> counts.total, counts.effective, counts.kish
+    (3.0, 3.6, 3.6)
+    """
+
+    n_rows: int
+    total: float
+    squares: float
+    are_whole: bool
+
+    @classmethod
+    def of(cls, n_rows: int, weights: NDArray[np.float64] | None) -> RowCounts:
+        """Count rows with weights, or (None) of weight 1."""
+        if weights is None:
+            return cls(n_rows, float(n_rows), float(n_rows), True)
+        are_whole = bool(weights.max() < _LARGEST_COUNT and np.all(weights == np.rint(weights)))
+        return cls(n_rows, float(weights.sum()), float((weights**2).sum()), are_whole)
+
+    def merged(self, other: RowCounts) -> RowCounts:
+        """Return the counts of the rows of both."""
+        return RowCounts(
+            self.n_rows + other.n_rows,
+            self.total + other.total,
+            self.squares + other.squares,
+            self.are_whole and other.are_whole,
+        )
+
+    @property
+    def effective(self) -> float:
+        """The effective number of rows: the sum of the weights if all are whole, else that of Kish (spec 3)."""
+        return self.total if self.are_whole else self.kish
+
+    @property
+    def kish(self) -> float:
+        """(sum w)² / (sum w²)."""
+        return self.total**2 / self.squares
 
 
 def check_weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64] | None:
