@@ -67,11 +67,10 @@ inline std::vector<double> random_weights(index rows, std::uint64_t seed) {
     return weight;
 }
 
-inline SpanPairs all_pairs(const Spans& spans) {
-    SpanPairs pairs;
-    for (index s = 0; s < index(spans.all().size()); ++s)
-        for (index t = s; t < index(spans.all().size()); ++t) pairs.emplace_back(s, t);
-    return pairs;
+inline Matrix rows_of(const Matrix& x, index begin, index end) {
+    Matrix part(end - begin, x.columns);
+    for (index j = 0; j < x.columns; ++j) std::copy(x.column(j) + begin, x.column(j) + end, part.column(j));
+    return part;
 }
 
 inline Matrix random_matrix(index rows, index columns, std::uint64_t seed) {
@@ -100,6 +99,9 @@ public:
     void fill(const Rows& rows, index first, index last, double* out, index leading) const override {
         for (index t = first; t < last; ++t)
             for (index r = 0; r < rows.count; ++r) out[(t - first) * leading + r] = terms_(rows[r], t);
+    }
+    GivenTargets part(index begin, index end) const {
+        return {rows_of(terms_, begin, end), subspaces_, output_of_, constants_};
     }
     Matrix values() const {
         Matrix all(terms_.rows, outputs());

@@ -121,7 +121,12 @@ SpanGram::SpanGram(const Spans& spans, const Table& x, const double* weight, dou
 
 SpanGram::SpanGram(const Spans& spans, double total, const std::vector<double>& means, SpanPairs pairs,
                    std::vector<std::vector<double>> products)
-    : spans_(spans), means_(means), base_(nullptr), total_(total), pairs_(std::move(pairs)), products_(std::move(products)) {
+    : spans_(spans),
+      means_(means),
+      base_(nullptr),
+      total_(total),
+      pairs_(std::move(pairs)),
+      products_(std::move(products)) {
     const auto columns_of = [&](index s) { return spans.all().at(s).columns; };
     bool fits = pairs_.size() == products_.size() && std::is_sorted(pairs_.begin(), pairs_.end());
     for (std::size_t p = 0; p < pairs_.size() && fits; ++p)

@@ -308,7 +308,7 @@ void Pass::centre() {
                     sums_.with_columns[t][c] / total_ - sums_.column_mean[spans_.all()[s].first + j] * mean;
         sums_.mean[t] = shift_[t] + mean;
     }
-    for (index k = 0; k < sums_.n_outputs; ++k) sums_.output_mean[k] += output_shift_[k];
+    for (index k = 0; k < sums_.n_outputs && options_.outputs; ++k) sums_.output_mean[k] += output_shift_[k];
 }
 
 }  // namespace

@@ -272,6 +272,11 @@ TEST(marginals_count_ranks) {
     CHECK(marginals.split(0, 0.0f) == 1 && marginals.split(0, 2.0f) == 2);
     CHECK_THROWS(Error, "a weight for every rank", Marginals(std::make_shared<const Comparison>(1), {{0.0f}}, {{1.0}}));
     CHECK_THROWS(Error, "another number of columns", Marginals(forests, Matrix(2, 3).table(), nullptr, 1));
+    const Marginals twice = marginals.merged(marginals);
+    CHECK(twice.below(0) == (std::vector<double>{0, 6, 12, 20, 32}));
+    const Forests others{
+        std::make_shared<const Forest>(Trees().add({split(0, 1.0, 1, 2), leaf({1}), leaf({2})}).forest())};
+    CHECK_THROWS(Error, "different forests", marginals.merged(Marginals(others, x.table(), nullptr, 1)));
 }
 
 TEST(marginals_of_more_rows_than_a_block) {

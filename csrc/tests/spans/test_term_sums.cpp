@@ -82,6 +82,62 @@ TEST(term_sums_do_not_depend_on_threads) {
     for (const int n_threads : {2, 5}) CHECK_SAME_BITS(sums(n_threads), one);
 }
 
+TEST(merged_sums_are_those_of_all_rows) {
+    const Spans spans = mixed_spans();
+    const index rows = 2 * kBlockRows + 7, first = 301;
+    const Matrix x = correlated(rows, 90);
+    const std::vector<double> weight = random_weights(rows, 91);
+    for (const double mean : {0.0, 1e6})
+        for (const bool terms : {true, false}) {
+            const GivenTargets targets = targets_of(rows, mean);
+            const auto sums = [&](index begin, index end) {
+                const GivenTargets some = targets.part(begin, end);
+                const Matrix part = rows_of(x, begin, end);
+                return term_sums(spans, part.table(), weight.data() + begin, some, all_inside(spans, some),
+                                 {terms, terms}, 1);
+            };
+            const TermSums all = sums(0, rows), parts = merged(spans, sums(0, first), sums(first, rows));
+            CHECK_CLOSE(everything(parts), everything(all), mean == 0 ? 1e-12 : 1e-6);
+            CHECK(std::abs(parts.total - all.total) < 1e-12 * all.total);
+        }
+    TermSums other = term_sums(spans, x.table(), nullptr, targets_of(rows, 0.0), std::vector<Spanning>(7), {}, 1);
+    CHECK_THROWS(Error, "different terms", merged(spans, other, TermSums()));
+}
+
+TEST(merged_products_are_those_of_all_rows) {
+    const Spans spans = mixed_spans();
+    const index rows = kBlockRows + 7, first = 301;
+    const Matrix x = correlated(rows, 93), head = rows_of(x, 0, first), tail = rows_of(x, first, rows);
+    const std::vector<double> weight = random_weights(rows, 94), means(spans.columns(), 0.25);
+    const SpanGram all(spans, x.table(), weight.data(), 2.0, means, all_pairs(spans), 1);
+    const SpanGram one(spans, head.table(), weight.data(), 1.0, means, all_pairs(spans), 1);
+    const SpanGram two(spans, tail.table(), weight.data() + first, 1.0, means, all_pairs(spans), 1);
+    const SpanGram sum = one.merged(two, 2.0, means);
+    for (const auto& [s, t] : all_pairs(spans))
+        CHECK_CLOSE(sum.products(s, t), all.products(s, t), 1e-12 * double(rows));
+    const SpanGram fewer(spans, tail.table(), nullptr, 1.0, means, {{0, 0}}, 1);
+    CHECK_THROWS(Error, "different spans", one.merged(fewer, 2.0, means));
+    std::vector<std::vector<double>> products(all.pairs().size());
+    CHECK_THROWS(Error, "products of its columns", SpanGram(spans, 1.0, means, all.pairs(), products));
+}
+
+TEST(damaged_sums_are_refused) {
+    const Spans spans = mixed_spans();
+    const Matrix x = correlated(50, 92);
+    const GivenTargets targets = targets_of(50, 0.0);
+    const TermSums sums = term_sums(spans, x.table(), nullptr, targets, all_inside(spans, targets), {true, true}, 1);
+    check_sizes(spans, sums);
+    TermSums damaged = sums;
+    damaged.with_columns[2].pop_back();
+    CHECK_THROWS(Error, "do not agree", check_sizes(spans, damaged));
+    damaged = sums;
+    damaged.spans[0] = {99};
+    CHECK_THROWS(Error, "no such span", check_sizes(spans, damaged));
+    damaged = sums;
+    damaged.output_of[0] = 2;
+    CHECK_THROWS(Error, "do not agree", check_sizes(spans, damaged));
+}
+
 TEST(term_sums_of_some_terms_and_without_outputs) {
     const Spans spans = mixed_spans();
     const Matrix x = correlated(500, 94);

@@ -140,6 +140,15 @@ class Encoding:
         """
         return [column_of(X, j).copy() if j in self.levels else codes[:, j].copy() for j in range(codes.shape[1])]
 
+    def unknown(self, X: Any, codes: NDArray[Any], names: Sequence[str]) -> str:
+        """Return a description of the levels that are not known, "" if all are; `codes` are the encoded rows."""
+        found = {j: np.flatnonzero(column_of(codes, j) == len(levels)) for j, levels in self.levels.items()}
+        return ", ".join(
+            f"{level_of(column_of(X, j)[at[0]])!r} in {names[j]!r} ({len(at)} rows)"
+            for j, at in found.items()
+            if len(at)
+        )
+
     def warn_of_unknown(self, X: Any, codes: NDArray[Any], names: Sequence[str]) -> None:
         """Warn once if rows hold levels that are not known; `codes` are the encoded rows.
 
@@ -148,16 +157,10 @@ class Encoding:
         UnknownLevelsWarning
             With the columns, the number of rows, and a level of each.
         """
-        found = {j: np.flatnonzero(column_of(codes, j) == len(levels)) for j, levels in self.levels.items()}
-        unknown = [
-            f"{level_of(column_of(X, j)[at[0]])!r} in {names[j]!r} ({len(at)} rows)"
-            for j, at in found.items()
-            if len(at)
-        ]
-        if unknown:
+        if unknown := self.unknown(X, codes, names):
             warn(
-                f"X has levels that were not seen in fit, such as {', '.join(unknown)}. Components of these variables "
-                "are 0 there, except for terms of trees, which follow the model.",
+                f"X has levels that were not seen in fit, such as {unknown}. Components of these variables are 0 "
+                "there, except for terms of trees, which follow the model.",
                 UnknownLevelsWarning,
             )
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from fasthdmr._kernel_machines.columns import KernelDictionary
+from fasthdmr import _core
+from fasthdmr._kernel_machines.columns import KernelDictionary, make_dictionary
 from fasthdmr._kernel_machines.machine import Machine
 from fasthdmr._solve.hierarchy import Solution, eta_and_nu, solve
 from fasthdmr._solve.problem import Problem
 from fasthdmr._support.sample import Sample
-from fasthdmr._support.scale import LARGEST, power_of_two
+from fasthdmr._support.scale import LARGEST, centre_and_scale, power_of_two
 from fasthdmr._support.steps import product, solve_unit_triangle
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.threads import one_blas_thread
 from fasthdmr._support.typing import Floats
+from fasthdmr._support.weights import RowCounts
 
 
 class Measure(Protocol):
@@ -84,3 +86,51 @@ class MachineInColumns:
         with one_blas_thread():
             nu = solve_unit_triangle(A, beta.T)  # A nu(x') = beta(x'); one column for each row x' of X2
             return product(self.dictionary.columns(X), product(A[:, own], nu[own]))
+
+
+@dataclass(frozen=True, eq=False)
+class MachineSums:
+    """The R factor of the weighted columns (1, B) at rows."""
+
+    triangle: Floats
+
+    def merged(self, other: MachineSums) -> MachineSums:
+        """Return that of the rows of both."""
+        with one_blas_thread():
+            return MachineSums(_core.merge_triangles(np.stack([self.triangle, other.triangle])))
+
+
+@dataclass(frozen=True, eq=False)
+class MachineOnRows:
+    """The decomposition of a kernel machine under the measure of rows that are seen in parts.
+
+    Its plan is the centre and the scale of the variables, (n,) each.
+
+    Attributes
+    ----------
+    machine : Machine
+    """
+
+    machine: Machine
+
+    def plan(self, problem: Problem, basis: Any = None) -> tuple[Floats, Floats]:
+        """Return centre and scale for the rows of the problem, or those that are given."""
+        return centre_and_scale(problem.X, problem.weights) if basis is None else basis
+
+    def sums(self, plan: tuple[Floats, Floats], problem: Problem) -> MachineSums:
+        """Return the R factor over the rows of a problem."""
+        dictionary = make_dictionary(self.machine, *plan)
+        triangle = dictionary.triangle(problem.X, problem.weights, problem.n_threads)
+        return MachineSums(triangle * np.sqrt(problem.total_weight))
+
+    def in_columns(self, plan: tuple[Floats, Floats], sums: MachineSums, counts: RowCounts) -> MachineInColumns:
+        """Return the machine in columns, for the rows of the R factor."""
+        return MachineInColumns(
+            self.machine, make_dictionary(self.machine, *plan), sums.triangle / np.sqrt(counts.total)
+        )
+
+    def solve_sums(
+        self, plan: tuple[Floats, Floats], sums: MachineSums, counts: RowCounts, problem: Problem
+    ) -> tuple[KernelDictionary, list[Solution]]:
+        """Return the columns, and the components of every output."""
+        return self.in_columns(plan, sums, counts).solve(problem)

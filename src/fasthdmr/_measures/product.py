@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from fasthdmr import _core
 from fasthdmr._dictionaries.dictionary import ExtendedDictionary
 from fasthdmr._dictionaries.tree_columns import TreeDictionary
 from fasthdmr._dictionaries.tree_output import TreeOutput
-from fasthdmr._solve.combination import Combination
+from fasthdmr._solve.combination import AdditiveCombination, Combined, Triangles
 from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._solve.problem import Kept, Problem
 from fasthdmr._support.cached import cached_property
@@ -21,6 +21,7 @@ from fasthdmr._support.groups import Groups, in_variables
 from fasthdmr._support.scale import is_constant
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
+from fasthdmr._support.weights import RowCounts
 
 
 class ProductDictionary(ExtendedDictionary):
@@ -89,6 +90,28 @@ class ProductDictionary(ExtendedDictionary):
 
 
 @dataclass(frozen=True, eq=False)
+class ProductSums:
+    """What a decomposition under the product measure needs of the rows.
+
+    Attributes
+    ----------
+    marginals : _core.Marginals
+    triangles : Triangles or None
+        R factors of the tree columns and y, if models are combined by regression.
+    """
+
+    marginals: _core.Marginals
+    triangles: Triangles | None
+
+    def merged(self, other: ProductSums) -> ProductSums:
+        """Return the sums over the rows of both."""
+        triangles = None
+        if self.triangles is not None and other.triangles is not None:
+            triangles = self.triangles.merged(other.triangles)
+        return ProductSums(self.marginals.merged(other.marginals), triangles)
+
+
+@dataclass(frozen=True, eq=False)
 class TreesUnderProductMeasure:
     """The decomposition of tree ensembles under the product of the marginals of the rows.
 
@@ -100,7 +123,7 @@ class TreesUnderProductMeasure:
     """
 
     trees: TreeDictionary
-    combination: Combination
+    combination: AdditiveCombination
 
     def solve(self, problem: Problem) -> tuple[ProductDictionary, list[Solution]]:
         """Return the dictionary of components, and one solution for each output.
@@ -110,10 +133,34 @@ class TreesUnderProductMeasure:
         ValueError
             If this would take too much time or memory. The message states the count and the remedy.
         """
-        n_threads = problem.n_threads
-        outputs = [combined.output() for combined in self.combination.combine(problem, self.trees)]
+        outputs = self.combination.combine(problem, self.trees)
+        return self._solve(outputs, self._marginals(problem), problem)
+
+    def plan(self, problem: Problem, basis: Any = None) -> None:
+        """Return nothing: no spans are needed."""
+
+    def sums(self, plan: None, problem: Problem) -> ProductSums:
+        """Return the marginals, and R factors if the combination needs y."""
+        triangles = self.combination.triangles(problem, self.trees) if self.combination.needs_y else None
+        return ProductSums(self._marginals(problem), triangles)
+
+    def solve_sums(
+        self, plan: None, sums: ProductSums, counts: RowCounts, problem: Problem
+    ) -> tuple[ProductDictionary, list[Solution]]:
+        """Return what `solve` does, for the rows of the marginals."""
+        outputs = self.combination.combine(problem, self.trees)
+        if sums.triangles is not None:
+            outputs = self.combination.from_triangles(sums.triangles, self.trees, problem.verbose)
+        return self._solve(outputs, sums.marginals, problem)
+
+    def _marginals(self, problem: Problem) -> _core.Marginals:
         forests = [forest.core for forest in self.trees.forests]
-        marginals = _core.Marginals(forests, problem.X, weight=problem.weights, n_threads=n_threads)
+        return _core.Marginals(forests, problem.X, weight=problem.weights, n_threads=problem.n_threads)
+
+    def _solve(
+        self, combined: Iterable[Combined], marginals: _core.Marginals, problem: Problem
+    ) -> tuple[ProductDictionary, list[Solution]]:
+        n_threads, outputs = problem.n_threads, [each.output() for each in combined]
         coefs = [output.coef / output.scale for output in outputs]
         dictionary = ProductDictionary(self.trees, coefs, marginals, problem.kept, problem.groups)
         dictionary.components = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -50,7 +50,9 @@ class Combined:
 
     def triangle(self, problem: Problem) -> Floats:
         """Return the R factor of the weighted matrix (1, columns / unit)."""
-        return _triangles(problem, self.trees, self.number)[0] if self.found_with is None else self.found_with
+        if self.found_with is not None:
+            return self.found_with
+        return _merged(_triangles(problem, self.trees, self.number))
 
     def output(self) -> TreeOutput:
         """Return the output as coefficients of the unscaled columns.
@@ -68,6 +70,42 @@ class Combined:
         return TreeOutput(self.trees.columns[self.number], constant, coef, scale, alpha=self.alpha)
 
 
+@dataclass(frozen=True, eq=False)
+class Triangles:
+    """R factors of the weighted matrices (1, columns / unit), or (1, columns / unit, y), for every output.
+
+    Attributes
+    ----------
+    folds : list of ndarray of shape (F, m, m)
+        By output. The R factors of all folds.
+    target : Deviations or None
+        The column y is (y - mean) / scale.
+    """
+
+    folds: list[Floats]
+    target: Deviations | None = None
+
+    def merged(self, other: Triangles) -> Triangles:
+        """Return the R factors of the rows of both, fold by fold."""
+        others = other._relative_to(self.target)
+        folds = [
+            np.array([_merged(np.stack(pair)) for pair in zip(*both, strict=True)])
+            for both in zip(self.folds, others, strict=True)
+        ]
+        return Triangles(folds, self.target)
+
+    def _relative_to(self, target: Deviations | None) -> list[Floats]:
+        """Return the R factors for another mean and scale of y."""
+        if target is None or self.target is None:
+            return self.folds
+        moved = []
+        for k, folds in enumerate(self.folds):
+            y = folds[:, :, -1] * (self.target.scale[k] / target.scale[k])
+            y += folds[:, :, 0] * ((self.target.mean[k] - target.mean[k]) / target.scale[k])
+            moved.append(np.concatenate([folds[:, :, :-1], y[:, :, None]], axis=2))
+        return moved
+
+
 class Combination(Protocol):
     """A rule for the coefficients of the tree columns."""
 
@@ -81,6 +119,18 @@ class Combination(Protocol):
         ...
 
 
+class AdditiveCombination(Combination, Protocol):
+    """A rule for which R factors of the rows suffice."""
+
+    def triangles(self, problem: Problem, trees: TreeDictionary) -> Triangles:
+        """Return R factors over the rows of a problem."""
+        ...
+
+    def from_triangles(self, triangles: Triangles, trees: TreeDictionary, verbose: int) -> Iterator[Combined]:
+        """Yield each output, given the R factors of all rows."""
+        ...
+
+
 class Sum:
     """The sum of the models."""
 
@@ -88,11 +138,23 @@ class Sum:
 
     def combine(self, problem: Problem, trees: TreeDictionary) -> Iterator[Combined]:
         """Yield each output, with coefficients 1."""
+        yield from self._combined(trees)
+
+    def _combined(self, trees: TreeDictionary) -> Iterator[Combined]:
         for k, columns in enumerate(trees.columns):
             unit, constant = power_of_two(trees.reach[k]), float(columns.constants.sum())
             trees.check_reach(k, constant, 1.0)
             beta = np.concatenate([[constant / unit], np.ones(len(columns.column_subspace))])
             yield Combined(trees, k, beta, 0.0, unit, unit)
+
+    def triangles(self, problem: Problem, trees: TreeDictionary) -> Triangles:
+        """Return the R factors of the columns."""
+        return Triangles([_triangles(problem, trees, k) for k in range(trees.n_outputs)])
+
+    def from_triangles(self, triangles: Triangles, trees: TreeDictionary, verbose: int) -> Iterator[Combined]:
+        """Yield each output with its R factor."""
+        for combined, folds in zip(self._combined(trees), triangles.folds, strict=True):
+            yield replace(combined, found_with=_merged(folds))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,20 +175,84 @@ class Ridge:
 
     def combine(self, problem: Problem, trees: TreeDictionary) -> Iterator[Combined]:
         """Yield each output of the combined models."""
+        target, targets = self._target(problem), problem.targets
+        assert targets is not None
+        for k in range(trees.n_outputs):  # one by one, since the R factors of all folds may be large
+            fold, n_folds = None, 1
+            if len(self.alphas) > 1:
+                fold, n_folds = fold_numbers(self.cv, problem.X, np.ascontiguousarray(targets[:, k]))
+            folds = self._folds(problem, trees, k, target, fold, n_folds)
+            yield self._combined(folds, target, trees, k, problem.verbose)
+
+    def triangles(self, problem: Problem, trees: TreeDictionary) -> Triangles:
+        """Return the R factors of the columns and y. Folds are numbered by position: row i is in fold i mod K.
+
+        Raises
+        ------
+        ValueError
+            If `cv` is a splitter, which needs all rows.
+        """
+        if not isinstance(self.cv, int | np.integer) or self.cv < 2:
+            raise ValueError(f"cv must be an integer of at least 2 where rows are seen in parts, got {self.cv!r}.")
+        target, n_folds = self._target(problem), int(self.cv) if len(self.alphas) > 1 else 1
+        folds = [self._folds(problem, trees, k, target, None, n_folds) for k in range(trees.n_outputs)]
+        return Triangles(folds, target)
+
+    def from_triangles(self, triangles: Triangles, trees: TreeDictionary, verbose: int) -> Iterator[Combined]:
+        """Yield each output of the combined models."""
+        assert triangles.target is not None
+        for k, folds in enumerate(triangles.folds):
+            yield self._combined(folds, triangles.target, trees, k, verbose)
+
+    def _target(self, problem: Problem) -> Deviations:
         assert problem.targets is not None
-        for k, unit in enumerate(map(power_of_two, trees.reach)):
-            y = np.ascontiguousarray(problem.targets[:, k])
-            target = Deviations.of(y[:, None], problem.weights)
-            fold, n_folds = fold_numbers(self.cv, problem.X, y) if len(self.alphas) > 1 else (None, 1)
-            triangle, of_folds = _triangles(problem, trees, k, target.values[:, 0], fold, n_folds)
-            with np.errstate(over="ignore", under="ignore"):
-                alphas = self.alphas / unit / unit  # because the columns are divided by the unit
-            best = 0
-            if len(alphas) > 1:
-                best = int(np.argmin(cross_validate(of_folds, alphas, verbose=problem.verbose)))
-            beta = ridge_path(triangle, alphas[best : best + 1])[:, 0]
-            shift, scale = float(target.mean[0]), float(target.scale[0])
-            yield Combined(trees, k, beta, shift, scale, unit, float(self.alphas[best]), triangle[:-1, :-1])
+        return Deviations.of(problem.targets, problem.weights)
+
+    def _folds(
+        self,
+        problem: Problem,
+        trees: TreeDictionary,
+        output: int,
+        target: Deviations,
+        fold: NDArray[np.int64] | None,
+        n_folds: int,
+    ) -> Floats:
+        return _triangles(problem, trees, output, np.ascontiguousarray(target.values[:, output]), fold, n_folds)
+
+    def _combined(
+        self, folds: Floats, target: Deviations, trees: TreeDictionary, output: int, verbose: int
+    ) -> Combined:
+        """Return an output with the penalty that cross-validation chooses."""
+        triangle, unit = _merged(folds), power_of_two(trees.reach[output])
+        with np.errstate(over="ignore", under="ignore"):
+            alphas = self.alphas / unit / unit  # because the columns are divided by the unit
+        best = int(np.argmin(cross_validate(folds, alphas, verbose=verbose))) if len(alphas) > 1 else 0
+        beta = ridge_path(triangle, alphas[best : best + 1])[:, 0]
+        shift, scale, alpha = float(target.mean[output]), float(target.scale[output]), float(self.alphas[best])
+        return Combined(trees, output, beta, shift, scale, unit, alpha, triangle[:-1, :-1])
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """A combination that is known already.
+
+    Attributes
+    ----------
+    outputs : tuple of Combined
+    """
+
+    outputs: tuple[Combined, ...]
+    needs_y: ClassVar[bool] = True
+
+    def combine(self, problem: Problem, trees: TreeDictionary) -> Iterator[Combined]:
+        """Yield each output."""
+        yield from self.outputs
+
+
+def _merged(triangles: Floats) -> Floats:
+    """Return the R factor of the rows of all R factors, (F, m, m)."""
+    with one_blas_thread():
+        return _core.merge_triangles(triangles)
 
 
 def _triangles(
@@ -136,13 +262,13 @@ def _triangles(
     y: Floats | None = None,
     fold: NDArray[np.int64] | None = None,
     n_folds: int = 1,
-) -> tuple[Floats, Floats]:
-    """Return the R factor of the tree columns (and y), and the R factors of the folds that it is merged from.
+) -> Floats:
+    """Return the R factors of the tree columns (and y) for the rows of each fold, (F, m, m).
 
     Columns are divided by a power of two near the largest magnitude of the output.
     """
     with one_blas_thread(), rows_progress(len(problem.X), "rows of the triangle", verbose=problem.verbose):
-        triangles = trees.columns[output].triangles(
+        triangles: Floats = trees.columns[output].triangles(
             problem.X,
             unit=power_of_two(trees.reach[output]),
             weight=problem.weights,
@@ -151,4 +277,4 @@ def _triangles(
             n_folds=n_folds,
             n_threads=problem.n_threads,
         )
-        return _core.merge_triangles(triangles), triangles
+        return triangles

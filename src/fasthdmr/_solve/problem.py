@@ -13,6 +13,7 @@ from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._support.groups import Groups
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
+from fasthdmr._support.weights import RowCounts
 
 
 @dataclass(frozen=True)
@@ -100,4 +101,30 @@ class Strategy(Protocol):
 
     def solve(self, problem: Problem) -> tuple[Dictionary, list[Solution]]:
         """Return the dictionary whose columns represent the components, and the components of every output."""
+        ...
+
+
+class Merged(Protocol):
+    """Sums over rows that can be added."""
+
+    def merged(self, other: Any) -> Any:
+        """Return the sums over the rows of both."""
+        ...
+
+
+class Additive(Protocol):
+    """A black box with a method to compute its components from sums over rows."""
+
+    def plan(self, problem: Problem, basis: Any = None) -> Any:
+        """Return what all sets of rows have in common, such as the spans; `basis` is that of another estimator."""
+        ...
+
+    def sums(self, plan: Any, problem: Problem) -> Merged:
+        """Return sums over the rows of a problem."""
+        ...
+
+    def solve_sums(
+        self, plan: Any, sums: Any, counts: RowCounts, problem: Problem
+    ) -> tuple[Dictionary, list[Solution]]:
+        """Return the dictionary and the components of every output. Of `problem`, the options are used."""
         ...

@@ -159,6 +159,17 @@ class Support:
         return lambda values: core.evaluate(values, begin, columns, weight, 1)[:, 0]
 
 
+@dataclass(frozen=True, eq=False)
+class Occupied:
+    """The cells of each span of a pair that contain rows (see `occupied_cells`)."""
+
+    cells: Mapping[int, NDArray[np.bool_]]
+
+    def merged(self, other: Occupied) -> Occupied:
+        """Return the cells that contain rows of one or the other."""
+        return Occupied({s: holds | other.cells[s] for s, holds in self.cells.items()})
+
+
 def occupied_cells(X: NDArray[Any], weights: Floats | None, basis: Basis) -> dict[int, NDArray[np.bool_]]:
     """Return which cells contain rows with positive weight, for each span of a pair.
 

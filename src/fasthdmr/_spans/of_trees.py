@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fasthdmr._dictionaries.tree_columns import Sorting, TreeDictionary
 from fasthdmr._dictionaries.tree_output import TreeOutput, weighted_trees
@@ -14,16 +15,30 @@ from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._solve.problem import Problem
 from fasthdmr._spans.basis import Basis
 from fasthdmr._spans.finer import finer_sizes
-from fasthdmr._spans.fit import Regression, TreeSpans, effective_rows, solve_trees
-from fasthdmr._spans.nearest_cells import Support
+from fasthdmr._spans.fit import Regression, TreeSpans, TreeSums, effective_rows, solve_trees
+from fasthdmr._spans.nearest_cells import Occupied, Support, occupied_cells
 from fasthdmr._spans.planning import SpanOptions, choose_basis
+from fasthdmr._spans.span_sums import no_rows
 from fasthdmr._support.progress import rows_progress
 from fasthdmr._support.typing import Floats
+from fasthdmr._support.weights import RowCounts
 
 
 def sorting_of_terms(*, smooth: bool) -> Sorting:
     """Return whether terms are trees or nodes: for each mode, the more accurate choice of `bench accuracy`."""
     return "hybrid" if smooth else "node"
+
+
+@dataclass(frozen=True, eq=False)
+class TreeSpanSums:
+    """Sums over rows of trees in spans, and the cells that have rows."""
+
+    sums: TreeSums
+    occupied: Occupied
+
+    def merged(self, other: TreeSpanSums) -> TreeSpanSums:
+        """Return those of the rows of both."""
+        return TreeSpanSums(self.sums.merged(other.sums), self.occupied.merged(other.occupied))
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,14 +62,43 @@ class TreesInSpans:
 
     def solve(self, problem: Problem) -> tuple[TreeSpans, list[Solution]]:
         """Return the dictionary of trees and spans, and the components of every output."""
-        trees, outputs = self._terms(problem)
+        trees, outputs = terms = self._terms(problem)
         basis = self._basis(problem, trees, outputs)
         X, weights = problem.X, problem.weights
         regression = Regression(effective_rows(len(X), weights), smooth=self.smooth)
         with rows_progress(len(X), "rows of the spans", verbose=problem.verbose):
             solutions = solve_trees(X, weights, basis, outputs, regression, n_threads=problem.n_threads)
-        support = Support.of(X, weights, basis) if self.smooth else None
-        return TreeSpans(trees, [len(output.coef) for output in outputs], basis, regression, support), solutions
+        occupied = occupied_cells(X, weights, basis) if self.smooth else None
+        return self._dictionary(terms, basis, regression, occupied), solutions
+
+    def plan(self, problem: Problem, basis: Basis | None = None) -> Basis:
+        """Return spans for the rows of the problem, or those that are given."""
+        return self._basis(problem, *self._terms(problem)) if basis is None else basis
+
+    def sums(self, plan: Basis, problem: Problem) -> TreeSpanSums:
+        """Return sums over the rows of a problem."""
+        X, weights, (_, outputs) = problem.X, problem.weights, self._terms(problem)
+        sums = TreeSums.of(X, weights, plan, outputs, smooth=self.smooth, pairs="terms", n_threads=problem.n_threads)
+        return TreeSpanSums(sums, Occupied(occupied_cells(X, weights, plan) if self.smooth else {}))
+
+    def solve_sums(
+        self, plan: Basis, sums: TreeSpanSums, counts: RowCounts, problem: Problem
+    ) -> tuple[TreeSpans, list[Solution]]:
+        """Return what `solve` does, for the rows of the sums."""
+        regression, terms = Regression(counts.effective, smooth=self.smooth), self._terms(problem)
+        nothing = no_rows(problem.X.shape[1])
+        solutions = sums.sums.solve(terms[1], regression, problem.n_threads, nothing, None)
+        return self._dictionary(terms, plan, regression, sums.occupied.cells if self.smooth else None), solutions
+
+    def _dictionary(
+        self,
+        terms: tuple[TreeDictionary, list[TreeOutput]],
+        basis: Basis,
+        regression: Regression,
+        occupied: Mapping[int, NDArray[np.bool_]] | None,
+    ) -> TreeSpans:
+        support = None if occupied is None else Support.from_cells(basis, occupied)
+        return TreeSpans(terms[0], [len(output.coef) for output in terms[1]], basis, regression, support)
 
     def _terms(self, problem: Problem) -> tuple[TreeDictionary, list[TreeOutput]]:
         """Return the trees with their final terms, and the outputs as linear combinations of these."""

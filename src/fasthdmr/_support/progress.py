@@ -83,6 +83,32 @@ def rows_progress(n_rows: int, description: str, *, verbose: int) -> Iterator[No
         bar.close()
 
 
+def batches_progress(batches: Iterable[T], *, total: int | None, verbose: int) -> Iterator[T]:
+    """Yield batches of rows, and show on stderr how many rows are done, and how many in a second.
+
+    Parameters
+    ----------
+    batches : iterable of sized objects
+    total : int or None
+        The number of all rows, if it is known.
+    verbose : int
+
+    Examples
+    --------
+    >>> list(batches_progress(["ab", "c"], total=3, verbose=0))
+    ['ab', 'c']
+    """
+    bar = _bar(verbose, desc="rows of batches", total=total, unit=" rows", unit_scale=True)
+    try:
+        for batch in batches:
+            yield batch
+            if bar is not None:
+                bar.update(len(batch))  # type: ignore[arg-type]
+    finally:
+        if bar is not None:
+            bar.close()
+
+
 def _bar(verbose: int, **options: Any) -> Any:
     """Return a bar that appears after `DELAY`, None if no bar is wanted."""
     if verbose < 1:

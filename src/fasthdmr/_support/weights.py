@@ -102,3 +102,20 @@ def check_weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64] | 
     if unit != 1:  # the result is below 1, so only the given whole numbers count as repetitions
         weights = np.ldexp(weights / unit, -int(np.frexp(weights.max() / unit)[1]))
     return np.ascontiguousarray(weights)
+
+
+def check_ordinary_weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Return weights like `check_weights`, for sums to which those of other rows are added.
+
+    Raises
+    ------
+    ValueError
+        Also if weights are so large or small that they would be divided by a power of two.
+    """
+    weights = check_weights(sample_weight, X)
+    if weights is not None and power_of_two(largest := float(np.max(np.asarray(sample_weight)))) != 1:
+        raise ValueError(
+            f"Sample weights of batches must be between 1e-36 and 1e36, got {largest:.3g}. Multiply the weights of all "
+            "batches by the same number."
+        )
+    return weights
