@@ -36,6 +36,7 @@ PYTHON_ROOMS = (
     "_lapack",
     "_support",
     "_data",
+    "_batches",
     "_forest",
     "kernels",
     "loaders",

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fasthdmr import analytic, chisquare, datasets, inspection, kernels, loaders, plotting, salib
+    from fasthdmr._batches.batch import Batch
+    from fasthdmr._batches.batches import Batches, batches
     from fasthdmr._estimators.decompose import decompose
     from fasthdmr._estimators.hdmr import HDMR
     from fasthdmr._estimators.kernel_hdmr import KernelHDMR
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HDMR",
+    "Batch",
+    "Batches",
     "ConcurvityWarning",
     "ConstantWarning",
     "FastHDMRWarning",
@@ -48,6 +52,7 @@ __all__ = [
     "UnknownLevelsWarning",
     "VariablesWarning",
     "analytic",
+    "batches",
     "build_config",
     "chisquare",
     "datasets",
@@ -67,6 +72,8 @@ __version__ = version("fasthdmr")
 # Imported when first used: scikit-learn brings pandas along where it is installed.
 _HOMES = {
     "HDMR": "fasthdmr._estimators.hdmr",
+    "Batch": "fasthdmr._batches.batch",
+    "Batches": "fasthdmr._batches.batches",
     "ConcurvityWarning": "fasthdmr._support.warnings",
     "ConstantWarning": "fasthdmr._support.warnings",
     "FastHDMRWarning": "fasthdmr._support.warnings",
@@ -80,6 +87,7 @@ _HOMES = {
     "Sensitivity": "fasthdmr._results.sensitivity",
     "TreeHDMR": "fasthdmr._estimators.tree_hdmr",
     "UnknownLevelsWarning": "fasthdmr._support.warnings",
+    "batches": "fasthdmr._batches.batches",
     "decompose": "fasthdmr._estimators.decompose",
     "load_decomposition": "fasthdmr._estimators.saved_hdmr",
     "load_forest": "fasthdmr.loaders",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
 
@@ -43,3 +44,24 @@ def find(module: str) -> Any:
         return importlib.import_module(module)
     except ImportError:
         return None
+
+
+def is_from(module: str, name: str, value: Any) -> bool:
+    """Return whether a value is of a class of an optional package. The package is not imported for that.
+
+    Parameters
+    ----------
+    module : str
+        Dotted name of the module that has the class.
+    name : str
+        The class.
+    value : object
+
+    Examples
+    --------
+    >>> from decimal import Decimal
+    >>> is_from("decimal", "Decimal", Decimal(1)), is_from("decimal", "Decimal", 1)
+    (True, False)
+    """
+    package = sys.modules.get(module)
+    return isinstance(value, getattr(package, name, ()))
