@@ -11,12 +11,13 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fasthdmr import analytic, chisquare, datasets, inspection, kernels, loaders, plotting, salib
+    from fasthdmr import analytic, chisquare, dask, datasets, inspection, kernels, loaders, plotting, salib
     from fasthdmr._batches.batch import Batch
     from fasthdmr._batches.batches import Batches, batches
     from fasthdmr._estimators.decompose import decompose
     from fasthdmr._estimators.hdmr import HDMR
     from fasthdmr._estimators.kernel_hdmr import KernelHDMR
+    from fasthdmr._estimators.merging import merge
     from fasthdmr._estimators.saved_hdmr import load_decomposition
     from fasthdmr._estimators.tree_hdmr import TreeHDMR
     from fasthdmr._forest.forest import Forest
@@ -55,6 +56,7 @@ __all__ = [
     "batches",
     "build_config",
     "chisquare",
+    "dask",
     "datasets",
     "decompose",
     "inspection",
@@ -62,6 +64,7 @@ __all__ = [
     "load_decomposition",
     "load_forest",
     "loaders",
+    "merge",
     "plotting",
     "register_loader",
     "salib",
@@ -91,6 +94,7 @@ _HOMES = {
     "decompose": "fasthdmr._estimators.decompose",
     "load_decomposition": "fasthdmr._estimators.saved_hdmr",
     "load_forest": "fasthdmr.loaders",
+    "merge": "fasthdmr._estimators.merging",
     "register_loader": "fasthdmr.loaders",
 }
 

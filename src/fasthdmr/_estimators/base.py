@@ -14,6 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from fasthdmr._dictionaries.dictionary import Dictionary
+from fasthdmr._estimators.incremental import Incremental
 from fasthdmr._estimators.overview import OverviewMixin
 from fasthdmr._estimators.saving import Saving
 from fasthdmr._estimators.scores import r_squared
@@ -34,7 +35,7 @@ from fasthdmr._support.typing import Floats
 from fasthdmr._support.warnings import remembered
 
 
-class BaseHDMR(Saving, OverviewMixin, TransformerMixin, RegressorMixin, ShapleyValues):  # type: ignore[misc]
+class BaseHDMR(Incremental, Saving, OverviewMixin, TransformerMixin, RegressorMixin, ShapleyValues):  # type: ignore[misc]
     """Base class of the estimators, whose `fit` sets `decomposition_` and `feature_names_`."""
 
     decomposition_: Decomposition
@@ -50,7 +51,8 @@ class BaseHDMR(Saving, OverviewMixin, TransformerMixin, RegressorMixin, ShapleyV
         try:
             with remembered() as messages:
                 yield
-            self.decomposition_ = replace(self.decomposition_, warnings=tuple(messages))
+            if "decomposition_" in vars(self):
+                self.decomposition_ = replace(self.decomposition_, warnings=tuple(messages))
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
@@ -423,14 +425,20 @@ class BaseHDMR(Saving, OverviewMixin, TransformerMixin, RegressorMixin, ShapleyV
 
     @property
     def _fitted(self) -> Decomposition:
-        if "decomposition_" not in vars(self):
+        if "decomposition_" not in vars(self) and self._state is None:
             raise AttributeError(f"This {type(self).__name__} instance is not fitted yet.")
         decomposition: Decomposition = self.decomposition_
         return decomposition
 
+    def _moments_of_y(self, problem: Problem) -> Deviations | None:
+        """Return the moments of y if indices are divided by its variance."""
+        if self.normalise != "data":
+            return None
+        assert problem.targets is not None
+        return Deviations.of(problem.targets, problem.weights)
+
     def _set_decomposition(
         self,
-        problem: Problem,
         dictionary: Dictionary,
         solutions: Sequence[Solution],
         *,
@@ -438,16 +446,11 @@ class BaseHDMR(Saving, OverviewMixin, TransformerMixin, RegressorMixin, ShapleyV
         **rest: Any,
     ) -> None:
         """Assemble the decomposition of the scores of models, or of y. Further arguments are those of `assemble`."""
-        data = None
-        if self.normalise == "data":
-            assert problem.targets is not None
-            data = Deviations.of(problem.targets, problem.weights)
         self.decomposition_ = assemble(
             dictionary,
             solutions,
-            problem.kept,
+            self._kept(),
             feature_names=self.feature_names_,
-            data=data,
             levels=self._encoding.levels,
             groups=self._groups,
             targets=targets_of(models, self._target_names, len(solutions)),

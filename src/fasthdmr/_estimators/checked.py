@@ -41,6 +41,7 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
     feature_names_: tuple[str, ...]
     _groups: Groups | None = None  # the columns of each variable; None: each column is one
     _encoding = Encoding({})  # the levels of categorical variables
+    _known_encoding: Encoding | None = None  # the levels that `fit` is to use instead of those in X
     _dtypes: Any = None  # of the columns of the frame of pandas that was fitted
     _target_names: tuple[str, ...] = ()  # of y, where it has them
     _outputs_scores = False  # whether the black box is a classifier: its output is a score, but y holds labels
@@ -97,17 +98,25 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
         X : ndarray of shape (N, n)
         y : ndarray of shape (N,) or (N, K), or None
         """
+        self._check_y_is_there(y, needed_for)
+        has_list = not isinstance(getattr(self, "categorical_features", FROM_DTYPE), str)
+        check_numbers(X, "X", remedy=_TEXT if has_list else "")
+        X = self._validated(X, reset=True)
+        self._target_names = names_of_target(y)
+        return X, self._check_y(X, y, numeric=numeric, needed_for=needed_for, labels=labels)
+
+    def _check_y_is_there(self, y: Any, needed_for: str) -> None:
         if y is None and needed_for:
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. "
                 f"It is needed for {needed_for}."
             )
-        has_list = not isinstance(getattr(self, "categorical_features", FROM_DTYPE), str)
-        check_numbers(X, "X", remedy=_TEXT if has_list else "")
-        X = self._validated(X, reset=True)
-        self._target_names = names_of_target(y)
+
+    def _check_y(self, X: NDArray[Any], y: Any, *, numeric: bool, needed_for: str = "", labels: bool = False) -> Any:
+        """Check y for the rows X, and return it as an array (arguments: see `_check_data`)."""
+        self._check_y_is_there(y, needed_for)
         if y is None:
-            return X, None
+            return None
         check_numbers(y, "y", labels=labels and not numeric, remedy=_LABELS)
         if self.normalise == "data":
             self._targets_of(y)
@@ -118,12 +127,13 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
         if y.ndim == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
-        return X, y
+        return y
 
     def _encode(self, X: Any, sample_weight: Any) -> Any:
         """Find the levels of categorical variables, and return rows with codes in place of levels."""
         self._dtypes = dtypes_of(X)
-        self._encoding = Encoding.of(X, self.categorical_features, sample_weight)
+        known = self._known_encoding
+        self._encoding = Encoding.of(X, self.categorical_features, sample_weight) if known is None else known
         return self._encoding.encode(X)
 
     def _set_names(self, column_names: tuple[str, ...]) -> None:
@@ -147,8 +157,8 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
         """Return rows as the decomposition takes them, given X and its numbers, with codes in place of levels."""
         return codes
 
-    def _codes(self, X: Any) -> NDArray[Any]:
-        """Return rows as numbers, with codes in place of levels."""
+    def _codes(self, X: Any, *, all_known: bool = False) -> NDArray[Any]:
+        """Return rows as numbers, with codes in place of levels. If `all_known`, unknown levels raise an error."""
         check_is_fitted(self)
         check_rows_are_there(X, "X")
         # Names are checked before values. scikit-learn does not check names that are taken from the model.
@@ -156,7 +166,13 @@ class CheckedEstimator(BaseEstimator):  # type: ignore[misc]
         given, X = X, self._in_numbers(X)
         check_numbers(X, "X")
         rows = self._validated(X, reset=False)
-        self._encoding.warn_of_unknown(given, rows, self._column_names)
+        if not all_known:
+            self._encoding.warn_of_unknown(given, rows, self._column_names)
+        elif unknown := self._encoding.unknown(given, rows, self._column_names):
+            raise ValueError(
+                f"X has levels that were not seen when the knots were chosen, such as {unknown}. Pass rows in which "
+                "all levels occur as `knots`."
+            )
         return rows
 
     def _validated(self, X: Any, *, reset: bool) -> NDArray[Any]:

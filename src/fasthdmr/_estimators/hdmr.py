@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from fasthdmr._dictionaries.black_box import Output
 from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._dictionaries.models import allows_nan, names_of, outputs_scores
 from fasthdmr._estimators.base import BaseHDMR
+from fasthdmr._estimators.row_state import Part
 from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._solve.problem import Problem
 from fasthdmr._spans.kinds import SPANS
@@ -22,10 +24,11 @@ from fasthdmr._spans.planning import SpanOptions
 from fasthdmr._support.choices import IntervalMethod, Normalise, SpanBasis
 from fasthdmr._support.optional import find
 from fasthdmr._support.sample import Sample
+from fasthdmr._support.scale import Deviations
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import check_model_names, is_frame, suggests_parameters
-from fasthdmr._support.weights import check_weights
+from fasthdmr._support.weights import check_ordinary_weights, check_weights
 
 
 class HDMR(BaseHDMR):
@@ -63,6 +66,10 @@ class HDMR(BaseHDMR):
         tensor product of the splines of its columns, with as many of them per column as in a span of so many variables.
         Variables are numbered in the order of their first columns. A component takes the columns of a group in the
         order of the list.
+    knots : array-like, data frame, Knots or None
+        Rows from which the knots and sizes of spans, their ranges and levels are chosen, or the `knots_` of
+        another estimator. Then `fit` keeps sums over its rows, to which `fasthdmr.merge` adds those of others.
+        Without a model, they must be `knots_`. None: chosen from the rows of `fit`.
     normalise : "output" or "data"
         Whether indices are divided by the variance of the model's output or of y.
     ci : "jackknife" or "bootstrap"
@@ -80,6 +87,8 @@ class HDMR(BaseHDMR):
     fidelity_unused_ : float or ndarray of shape (K,)
         Leave-one-out R² of `predict` against the model, or y, for the same ridge parameter.
     decomposition_ : Decomposition
+    knots_ : Knots
+        The knots and levels, if the estimator was fitted in parts or with `knots`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -117,6 +126,7 @@ class HDMR(BaseHDMR):
         n_splines: Any = None,
         categorical_features: Any = "from_dtype",
         feature_groups: Any = None,
+        knots: Any = None,
         normalise: Normalise = "output",
         ci: IntervalMethod = "jackknife",
         n_jobs: int | None = None,
@@ -130,6 +140,7 @@ class HDMR(BaseHDMR):
         self.n_splines = n_splines
         self.categorical_features = categorical_features
         self.feature_groups = feature_groups
+        self.knots = knots
         self.normalise = normalise
         self.ci = ci
         self.n_jobs = n_jobs
@@ -140,7 +151,7 @@ class HDMR(BaseHDMR):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (N, n)
+        X : array-like or data frame of shape (N, n), or Batches
             Rows whose empirical distribution is the measure.
         y : array-like of shape (N,) or (N, K), optional
             Required without a model, and for `normalise="data"`.
@@ -174,12 +185,29 @@ class HDMR(BaseHDMR):
         ConstantWarning
             If the output is constant.
         """
+        if self._in_parts(X):
+            return self._fit_parts(X, y, sample_weight)
         with self._restored_on_error():
-            rows, y, weights = self._check(X, y, sample_weight)
-            strategy = self._strategy(self._as_given(X, rows), y)
-            problem = self._problem(rows, y, weights)
-            self._assemble(problem, strategy, *strategy.solve(problem))
+            self._start = self._state = None
+            part = self._first_part(X, y, sample_weight)
+            sample = Sample.of(part.rows, part.problem.weights, part.values)
+            solved = part.strategy.solve(part.problem)
+            self._assemble(part.strategy, sample, self._moments_of_y(part.problem), *solved)
         return self
+
+    def _first_part(self, X: Any, y: Any, sample_weight: Any) -> Part:
+        rows, y, weights = self._check(X, y, sample_weight)
+        return self._part(X, rows, y, weights)
+
+    def _next_part(self, X: Any, y: Any, sample_weight: Any) -> Part:
+        rows = self._codes(X, all_known=True)
+        y = self._check_y(rows, y, numeric=True, needed_for=self._needed_for)
+        return self._part(X, rows, y, check_ordinary_weights(sample_weight, rows))
+
+    def _part(self, X: Any, rows: NDArray[Any], y: Any, weights: Floats | None) -> Part:
+        strategy = self._strategy(self._as_given(X, rows), y)
+        targets = None if y is None else y.reshape(len(y), -1)
+        return Part(strategy, replace(self._problem_of(rows, weights), targets=targets), rows, strategy.columns)
 
     def _check(self, X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[Any], Any, Floats | None]:
         """Check parameters and data, and set the names of the variables. Return rows, y and weights."""
@@ -187,11 +215,9 @@ class HDMR(BaseHDMR):
         if self.order is None:
             raise ValueError("order must be a positive integer, got None. Only TreeHDMR and KernelHDMR accept None.")
         self._check_basis(SPANS)
-        needed_for = "HDMR without a model" if self.model is None else ""
-        needed_for = needed_for or ("normalise='data'" if self.normalise == "data" else "")
         self._outputs_scores = self.model is not None and outputs_scores(self.model)
         X = self._encode(X, sample_weight)
-        X, y = self._check_data(X, y, numeric=True, needed_for=needed_for)
+        X, y = self._check_data(X, y, numeric=True, needed_for=self._needed_for)
         weights = check_weights(sample_weight, X)
         given, of_model = getattr(self, "feature_names_in_", None), names_of(self.model)
         check_model_names(given, of_model)
@@ -199,10 +225,28 @@ class HDMR(BaseHDMR):
         self._set_names(tuple(f"x{i}" for i in range(X.shape[1])) if names is None else tuple(map(str, names)))
         return X, y, weights
 
-    def _problem(self, X: NDArray[Any], y: Any, weights: Floats | None) -> Problem:
-        targets = None if y is None else y.reshape(len(y), -1)
+    def _without_rows(self, strategy: ValuesInSpans) -> ValuesInSpans:
+        return replace(strategy, values=strategy.values[:1].copy())
+
+    @property
+    def _needed_for(self) -> str:
+        """What y is needed for, "" if it is not."""
+        if self.model is None:
+            return "HDMR without a model"
+        return "normalise='data'" if self.normalise == "data" else ""
+
+    def _needs_y(self) -> bool:
+        return bool(self._needed_for)
+
+    def _has_fitted_models(self) -> bool:
+        return True
+
+    def _columns_in_use(self) -> set[int]:
+        return set(range(len(self._column_names)))
+
+    def _problem_of(self, X: NDArray[Any], weights: Floats | None) -> Problem:
         n_levels = self._encoding.counts
-        return Problem(X, weights, self._kept(), targets, n_threads(self.n_jobs), self.verbose, n_levels, self._groups)
+        return Problem(X, weights, self._kept(), None, n_threads(self.n_jobs), self.verbose, n_levels, self._groups)
 
     def _as_given(self, X: Any, rows: NDArray[Any]) -> Any:
         """Return X as the black box takes it: a data frame, or an array of its numbers or levels."""
@@ -229,23 +273,29 @@ class HDMR(BaseHDMR):
         return ValuesInSpans(self._output, values, SpanOptions(self.basis, self.degree, self.n_splines))
 
     def _assemble(
-        self, problem: Problem, strategy: ValuesInSpans, dictionary: Dictionary, solutions: Sequence[Solution]
+        self,
+        strategy: ValuesInSpans,
+        sample: Sample,
+        data: Deviations | None,
+        dictionary: Dictionary,
+        solutions: Sequence[Solution],
     ) -> None:
+        output = strategy.output
         self._set_decomposition(
-            problem,
             dictionary,
             solutions,
-            models=[] if strategy.output is None else [strategy.output.model],
+            models=[] if output is None else [output.model],
+            data=data,
             output_names=None if strategy.values.ndim == 1 else tuple(f"y{k}" for k in range(len(solutions))),
-            sample=Sample.of(problem.X, problem.weights, strategy.columns),
+            sample=sample,
             ci=self.ci,
-            remedy=None if strategy.output is None else lambda: self._remedy(problem.n_variables),
-            unit="" if strategy.output is None else strategy.output.unit,
+            remedy=None if output is None else self._remedy,
+            unit="" if output is None else output.unit,
         )
 
-    def _remedy(self, n_features: int) -> str:
+    def _remedy(self) -> str:
         """Return the advice of the warning about a large residual."""
-        remedies = ["a higher `order`"] if self.order < n_features else []
+        remedies = ["a higher `order`"] if self.order < len(self.feature_names_) else []
         if self.interactions is not None:
             remedies.append("more `interactions`")
         return " or ".join([*remedies, "a larger `n_splines`, with more rows,"])

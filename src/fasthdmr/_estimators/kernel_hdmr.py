@@ -14,19 +14,22 @@ from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._dictionaries.models import outputs_scores
 from fasthdmr._estimators.base import BaseHDMR
 from fasthdmr._estimators.members import fit_member, is_fitted
+from fasthdmr._estimators.row_state import Part
 from fasthdmr._kernel_machines.columns import check_count
-from fasthdmr._kernel_machines.in_columns import MachineInColumns, Measure
+from fasthdmr._kernel_machines.in_columns import MachineInColumns, MachineOnRows, Measure
 from fasthdmr._kernel_machines.machine import Machine, read_machine
 from fasthdmr._measures.gaussian import GaussianMeasure
 from fasthdmr._measures.rows import RowsMeasure
 from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._solve.problem import Problem
 from fasthdmr._support.choices import IntervalMethod, Normalise
+from fasthdmr._support.sample import Sample
+from fasthdmr._support.scale import Deviations
 from fasthdmr._support.subspaces import Subspace, as_subspace, subspace_names
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import check_model_names, suggests_parameters
-from fasthdmr._support.weights import check_weights
+from fasthdmr._support.weights import check_ordinary_weights, check_weights
 
 
 class KernelHDMR(BaseHDMR):
@@ -50,6 +53,10 @@ class KernelHDMR(BaseHDMR):
     feature_groups : dict of str to list of int or str, or None
         Columns that are one variable, such as ``{"place": ["Latitude", "Longitude"]}``. Variables are numbered in the
         order of their first columns. A component takes the columns of a group in the order of the list.
+    knots : array-like, data frame, Knots or None
+        Rows from which the centre and scale of the variables are chosen, or the `knots_` of another estimator.
+        Then `fit` keeps sums over its rows, to which `fasthdmr.merge` adds those of others. None: chosen from
+        the rows of `fit`.
     normalise : "output" or "data"
         Whether indices are divided by the variance of the machine's output or of y.
     ci : "jackknife" or "bootstrap"
@@ -69,6 +76,8 @@ class KernelHDMR(BaseHDMR):
     estimator_ : kernel machine
         The fitted machine.
     decomposition_ : Decomposition
+    knots_ : Knots
+        The knots and levels, if the estimator was fitted in parts or with `knots`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -104,6 +113,7 @@ class KernelHDMR(BaseHDMR):
         order: int | None = None,
         measure: Literal["empirical"] | tuple[ArrayLike, ArrayLike] = "empirical",
         feature_groups: Any = None,
+        knots: Any = None,
         normalise: Normalise = "output",
         ci: IntervalMethod = "jackknife",
     ) -> None:
@@ -111,6 +121,7 @@ class KernelHDMR(BaseHDMR):
         self.order = order
         self.measure = measure
         self.feature_groups = feature_groups
+        self.knots = knots
         self.normalise = normalise
         self.ci = ci
 
@@ -119,7 +130,7 @@ class KernelHDMR(BaseHDMR):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (N, n)
+        X : array-like or data frame of shape (N, n), or Batches
             Rows whose empirical distribution is the measure. With a Gaussian measure, only the names and number of the
             variables are taken from them.
         y : array-like of shape (N,) or (N, K), optional
@@ -146,25 +157,56 @@ class KernelHDMR(BaseHDMR):
         ResidualWarning
             If the residual is more than a tenth of the variance of the output.
         """
+        if self._in_parts(X):
+            return self._fit_parts(X, y, sample_weight)
         with self._restored_on_error():
+            self._start = self._state = None
             X, y, weights = self._check(X, y, sample_weight)
             machine = self._read(X, y, weights)
             problem, measure = self._problem(machine, X, y, weights), self._measure(X, weights)
             self._columns = MachineInColumns.under(measure, machine)
-            self._assemble(problem, measure, *self._columns.solve(problem))
+            self._assemble(machine, measure.sample(), self._moments_of_y(problem), *self._columns.solve(problem))
         return self
+
+    def _has_fitted_models(self) -> bool:
+        return is_fitted(self.estimator) and isinstance(self.measure, str)
+
+    def _needs_y(self) -> bool:
+        return bool(self.normalise == "data")
+
+    def _first_part(self, X: Any, y: Any, sample_weight: Any) -> Part:
+        X, y, weights = self._check(X, y, sample_weight)
+        machine = self._read(X, y, weights)
+        self._measure(X, weights)  # checks the parameter
+        return Part(MachineOnRows(machine), self._problem(machine, X, y, weights), X)
+
+    def _next_part(self, X: Any, y: Any, sample_weight: Any) -> Part:
+        assert self._start is not None
+        strategy, rows = self._start.strategy, self._codes(X)
+        y = self._check_y(rows, y, **self._rules_of_y())
+        weights = check_ordinary_weights(sample_weight, rows)
+        return Part(strategy, self._problem(strategy.machine, rows, y, weights), rows)
+
+    def _finish(self) -> None:
+        start, state = self._start, self._state
+        assert start is not None and state is not None
+        self._columns = start.strategy.in_columns(start.plan, state.sums, state.counts)
+        super()._finish()
 
     def _check(self, X: Any, y: Any, sample_weight: Any) -> tuple[NDArray[Any], Any, Floats | None]:
         """Check parameters and data. Return rows, y and weights."""
         self._check_kept()
-        new = not is_fitted(self.estimator)
-        if not new:
+        if is_fitted(self.estimator):
             check_count(read_machine(self.estimator))  # fails early, before X is copied
-        needed_for = "normalise='data'" if self.normalise == "data" else "a machine that is not fitted" if new else ""
         self._outputs_scores = outputs_scores(self.estimator)
-        numeric = self.normalise == "data"
-        X, y = self._check_data(X, y, numeric=numeric, needed_for=needed_for, labels=self._outputs_scores)
+        X, y = self._check_data(X, y, **self._rules_of_y())
         return X, y, check_weights(sample_weight, X)
+
+    def _rules_of_y(self) -> dict[str, Any]:
+        """Return whether y must be numbers, what it is needed for, and whether it may be labels."""
+        numeric, new = self._needs_y(), not is_fitted(self.estimator)
+        needed_for = "normalise='data'" if numeric else "a machine that is not fitted" if new else ""
+        return {"numeric": numeric, "needed_for": needed_for, "labels": self._outputs_scores}
 
     def _read(self, X: NDArray[Any], y: Any, weights: Floats | None) -> Machine:
         """Fit the machine if it is unfitted, and return its kernel, coefficients and names."""
@@ -183,7 +225,10 @@ class KernelHDMR(BaseHDMR):
                 raise ValueError(
                     f"y must have one column for each of the machine's {n_outputs} outputs, got {targets.shape[1]}."
                 )
-        return Problem(X, weights, self._kept(), targets, n_threads(self.n_jobs), groups=self._groups)
+        return replace(self._problem_of(X, weights), targets=targets)
+
+    def _problem_of(self, X: NDArray[Any], weights: Floats | None) -> Problem:
+        return Problem(X, weights, self._kept(), None, n_threads(self.n_jobs), groups=self._groups)
 
     def kernel_component(self, variables: Any) -> KernelComponent:
         """Return the component K_u of the kernel itself, as a function of (X, X2).
@@ -206,7 +251,7 @@ class KernelHDMR(BaseHDMR):
             If no term of the kernel depends on exactly these variables.
         """
         check_is_fitted(self)
-        u = as_subspace(variables, self.feature_names_)
+        u = as_subspace(variables, self.decomposition_.feature_names)
         if u and u not in self._columns.dictionary.labels().subspaces:
             raise ValueError(f"The kernel has no component for {u}: no term of it depends on exactly these variables.")
         return KernelComponent(u, self)
@@ -228,16 +273,21 @@ class KernelHDMR(BaseHDMR):
         return GaussianMeasure(mean, cov, X.shape[1])
 
     def _assemble(
-        self, problem: Problem, measure: Measure, dictionary: Dictionary, solutions: Sequence[Solution]
+        self,
+        machine: Any,
+        sample: Sample,
+        data: Deviations | None,
+        dictionary: Dictionary,
+        solutions: Sequence[Solution],
     ) -> None:
         several = self._columns.machine.several
         self._set_decomposition(
-            problem,
             dictionary,
             solutions,
             models=[self.estimator_],
+            data=data,
             output_names=tuple(f"y{k}" for k in range(len(solutions))) if several else None,
-            sample=measure.sample(),
+            sample=sample,
             ci=self.ci,
             remedy=lambda: "a higher `order`",
             unit="score" if hasattr(self.estimator_, "decision_function") else "",

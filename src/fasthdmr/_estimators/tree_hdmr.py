@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags, check_array
 
+from fasthdmr._batches.batch import Batch
 from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._dictionaries.models import allows_nan, outputs_scores
 from fasthdmr._dictionaries.tree_columns import Sorting, TreeDictionary
 from fasthdmr._estimators.base import BaseHDMR
+from fasthdmr._estimators.incremental import Start
+from fasthdmr._estimators.knots import Knots
 from fasthdmr._estimators.members import (
     Member,
     as_members,
@@ -25,14 +29,15 @@ from fasthdmr._estimators.members import (
     of_variables,
     variable_names,
 )
+from fasthdmr._estimators.row_state import Part
 from fasthdmr._estimators.tree_rows import TreeRows, without_unused
 from fasthdmr._forest.forest import Forest
 from fasthdmr._forest.in_numbers import in_numbers
 from fasthdmr._forest.sparse import as_dense
 from fasthdmr._measures.product import TreesUnderProductMeasure
-from fasthdmr._solve.combination import Combination, Ridge, Sum
+from fasthdmr._solve.combination import AdditiveCombination, Combination, Given, Ridge, Sum
 from fasthdmr._solve.hierarchy import Solution
-from fasthdmr._solve.problem import Problem, Strategy
+from fasthdmr._solve.problem import Problem
 from fasthdmr._solve.ridge import DEFAULT_ALPHAS
 from fasthdmr._solve.tree_columns import TreesInColumns
 from fasthdmr._spans.kinds import BASES
@@ -41,11 +46,14 @@ from fasthdmr._spans.planning import SpanOptions
 from fasthdmr._support.choices import Basis, Combine, IntervalMethod, Normalise, TreeMeasure
 from fasthdmr._support.numbers import as_floats, holds_numbers
 from fasthdmr._support.sample import Sample
+from fasthdmr._support.scale import Deviations
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import suggests_parameters
-from fasthdmr._support.weights import check_weights
+from fasthdmr._support.weights import check_ordinary_weights, check_weights
 from fasthdmr.loaders import load_forest
+
+TreeStrategy = TreesInColumns | TreesInSpans | TreesUnderProductMeasure
 
 
 class TreeHDMR(BaseHDMR):
@@ -111,6 +119,10 @@ class TreeHDMR(BaseHDMR):
         tensor product of the splines of its columns, with as many of them per column as in a span of so many variables.
         Variables are numbered in the order of their first columns. A component takes the columns of a group in the
         order of the list.
+    knots : array-like, data frame, Knots or None
+        Rows from which the knots and sizes of spans, their ranges and levels are chosen, or the `knots_` of
+        another estimator. Then `fit` keeps sums over its rows, to which `fasthdmr.merge` adds those of others.
+        None: chosen from the rows of `fit`.
     ci : "jackknife" or "bootstrap"
         Method for confidence intervals and standard errors, which are computed at first access. "jackknife" uses
         derivatives; "bootstrap" solves again on 200 resamples, which takes longer. There are none for the product
@@ -147,6 +159,8 @@ class TreeHDMR(BaseHDMR):
     estimators_ : list
         The fitted models, in the order of `estimators`.
     decomposition_ : Decomposition
+    knots_ : Knots
+        The knots and levels, if the estimator was fitted in parts or with `knots`.
     feature_names_ : tuple of str
     n_features_in_, feature_names_in_
         As in scikit-learn.
@@ -211,6 +225,7 @@ class TreeHDMR(BaseHDMR):
         categorical_features: Any = "from_dtype",
         normalise: Normalise = "output",
         feature_groups: Any = None,
+        knots: Any = None,
         ci: IntervalMethod = "jackknife",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -230,6 +245,7 @@ class TreeHDMR(BaseHDMR):
         self.categorical_features = categorical_features
         self.normalise = normalise
         self.feature_groups = feature_groups
+        self.knots = knots
         self.ci = ci
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -240,7 +256,7 @@ class TreeHDMR(BaseHDMR):
 
         Parameters
         ----------
-        X : array-like, data frame or sparse matrix of shape (N, n)
+        X : array-like, data frame or sparse matrix of shape (N, n), or Batches
             Rows whose empirical distribution is the measure. Sparse rows are taken where the libraries of the fitted
             models take them, and made dense (8 N n bytes), here and in all other methods: absent entries are missing
             values for xgboost, else zeros.
@@ -270,14 +286,37 @@ class TreeHDMR(BaseHDMR):
         ConstantWarning
             If the output is constant.
         """
+        if self._in_parts(X):
+            return self._fit_parts(X, y, sample_weight)
         with self._restored_on_error():
-            members, combination = self._check_parameters()
-            X, codes, y, weights = self._check(members, combination, X, y, sample_weight)
-            self._load(members, X, codes, y, weights)
-            inputs = self._inputs(X, codes)
-            problem = self._problem(combination, self._tree_rows.rows(codes, inputs), y, weights)
-            self._assemble(problem, combination, codes, *self._solve(problem, combination, X, codes, inputs))
+            self._start = self._state = None
+            part = self._first_part(X, y, sample_weight)
+            with self._timed("decomposed"):
+                solved = part.strategy.solve(part.problem)
+            sample = Sample.of(part.rows, part.problem.weights)
+            self._assemble(part.strategy, sample, self._moments_of_y(part.problem), *solved)
         return self
+
+    def _first_part(self, X: Any, y: Any, sample_weight: Any) -> Part:
+        members, combination = self._check_parameters()
+        X, codes, y, weights = self._check(members, combination, X, y, sample_weight)
+        self._load(members, X, codes, y, weights)
+        inputs = self._inputs(X, codes)
+        problem = self._problem(combination, self._tree_rows.rows(codes, inputs), y, weights)
+        with self._timed("trees prepared"):
+            strategy = self._strategy(self._trees(combination, X, codes, inputs), combination)
+        return Part(strategy, problem, codes if self._is_product else problem.X)
+
+    def _next_part(self, X: Any, y: Any, sample_weight: Any) -> Part:
+        assert self._start is not None
+        X = as_dense(X, self.forests_)
+        codes = self._codes(X, all_known=True)
+        strategy = self._start.strategy
+        combination = strategy.combination
+        y = self._check_y(codes, y, **self._rules_of_y(combination, self.forests_))
+        rows = self._tree_rows.rows(codes, self._inputs(X, codes))
+        problem = self._problem(combination, rows, y, check_ordinary_weights(sample_weight, codes))
+        return Part(strategy, problem, codes if self._is_product else rows)
 
     @property
     def _is_product(self) -> bool:
@@ -296,7 +335,7 @@ class TreeHDMR(BaseHDMR):
     def _inputs(self, X: Any, codes: NDArray[Any]) -> NDArray[Any]:
         return self._tree_rows.inputs(X, codes, allow_nan=bool(self._accepts_nan))
 
-    def _check_parameters(self) -> tuple[list[Member], Combination]:
+    def _check_parameters(self) -> tuple[list[Member], AdditiveCombination]:
         """Check all parameters that can be checked without data. Return the models, read, and how to combine them."""
         members = as_members(self.estimators, self.random_state)
         self._check_common()
@@ -328,17 +367,22 @@ class TreeHDMR(BaseHDMR):
             codes = in_numbers(X, forests)
         if len(forests) == len(read):
             codes = without_unused(codes, forests)
+        labels = any(map(outputs_scores, read))
+        self._outputs_scores = labels and not combination.needs_y
+        self._accepts_nan = all(map(_takes_missing, read))
+        codes, y = self._check_data(codes, y, **self._rules_of_y(combination, read))
+        return X, codes, y, check_weights(sample_weight, codes)
+
+    def _rules_of_y(self, combination: Combination, models: Sequence[Any]) -> dict[str, Any]:
+        """Return whether y must be numbers, what it is needed for, and whether it may be labels."""
         reasons = {
-            "models that are not fitted": not all(map(is_fitted, read)),
+            "models that are not fitted": not all(map(is_fitted, models)),
             "combine='ridge'": combination.needs_y,
             "normalise='data'": self.normalise == "data",
         }
         needed_for = next((reason for reason, applies in reasons.items() if applies), "")
-        numeric, labels = combination.needs_y or self.normalise == "data", any(map(outputs_scores, read))
-        self._outputs_scores = labels and not combination.needs_y
-        self._accepts_nan = all(map(_takes_missing, read))
-        codes, y = self._check_data(codes, y, numeric=numeric, needed_for=needed_for, labels=labels)
-        return X, codes, y, check_weights(sample_weight, codes)
+        numeric = combination.needs_y or self.normalise == "data"
+        return {"numeric": numeric, "needed_for": needed_for, "labels": any(map(outputs_scores, models))}
 
     def _load(self, members: list[Member], X: Any, codes: NDArray[Any], y: Any, weights: Floats | None) -> None:
         """Fit the unfitted models, to numbers if X holds no levels, and load the trees of all models."""
@@ -365,6 +409,61 @@ class TreeHDMR(BaseHDMR):
             return "tree"
         return sorting_of_terms(smooth=self.smooth)
 
+    def _has_fitted_models(self) -> bool:
+        return self.estimators is not None and all(map(is_fitted, as_members(self.estimators, None)))
+
+    def _decomposes_same(self, other: Any) -> bool:
+        reaches = [[forest.core.reach for forest in each.forests_] for each in (self, other)]
+        same = len(reaches[0]) == len(reaches[1]) and all(map(np.array_equal, *reaches))
+        return same and super()._decomposes_same(other)
+
+    def _columns_in_use(self) -> set[int]:
+        used = {j for forest in self.forests_ for group in forest.groups for j in group.subspace}
+        front = self._tree_rows.front
+        return used if front is None else set(front.sources)
+
+    def _needs_y(self) -> bool:
+        return (
+            self.combine == "ridge"
+            or self.normalise == "data"
+            or (self.combine == "auto" and len(as_members(self.estimators, None)) > 1)
+        )
+
+    def _after_first_pass(self, strategy: TreeStrategy, batches: Iterable[Batch] | None) -> TreeStrategy:
+        """Return the strategy with known coefficients of the models if it needs these before the spans."""
+        combination = strategy.combination
+        if not isinstance(strategy, TreesInSpans) or not isinstance(combination, Ridge):
+            return strategy
+        if not getattr(batches, "can_be_read_twice", isinstance(batches, list)):
+            raise ValueError(
+                "combine='ridge' with splines or bins reads the rows twice: the coefficients of the models are needed "
+                "before the spans. Use fit with fasthdmr.batches(...) of a source that can be read twice, or "
+                "basis='trees', combine='sum' or measure='product'."
+            )
+        assert batches is not None
+        start = Start(strategy, None, Knots(None, None, self._encoding, None))
+        in_columns = TreesInColumns(strategy.trees, combination)
+        self._start, triangles = start, None
+        for batch in batches:
+            part = self._next_part(batch.X, batch.y, batch.sample_weight)
+            found = in_columns.sums(None, part.problem)
+            triangles = found if triangles is None else triangles.merged(found)
+        assert triangles is not None
+        outputs = combination.from_triangles(triangles, strategy.trees, self.verbose)
+        return replace(strategy, combination=Given(tuple(outputs)))
+
+    def _problem_of(self, X: NDArray[Any], weights: Floats | None) -> Problem:
+        return Problem(
+            X,
+            weights,
+            self._kept(),
+            None,
+            n_threads(self.n_jobs),
+            self.verbose,
+            self._encoding.counts,
+            self._groups,
+        )
+
     def _problem(self, combination: Combination, X: NDArray[Any], y: Any, weights: Floats | None) -> Problem:
         targets, n_outputs = None, self.forests_[0].n_outputs
         if combination.needs_y or self.normalise == "data":
@@ -373,26 +472,9 @@ class TreeHDMR(BaseHDMR):
                 raise ValueError(
                     f"y must have one column for each of the models' {n_outputs} output(s), got {targets.shape[1]}."
                 )
-        return Problem(
-            X,
-            weights,
-            self._kept(),
-            targets,
-            n_threads(self.n_jobs),
-            self.verbose,
-            self._encoding.counts,
-            self._groups,
-        )
+        return replace(self._problem_of(X, weights), targets=targets)
 
-    def _solve(
-        self, problem: Problem, combination: Combination, X: Any, codes: NDArray[Any], inputs: NDArray[Any]
-    ) -> tuple[Dictionary, Sequence[Solution]]:
-        """Return the dictionary of the trees, and the components of every output."""
-        with self._timed("decomposed"):
-            trees = self._trees(combination, X, codes, inputs)
-            return self._strategy(trees, combination).solve(problem)
-
-    def _strategy(self, trees: TreeDictionary, combination: Combination) -> Strategy:
+    def _strategy(self, trees: TreeDictionary, combination: AdditiveCombination) -> TreeStrategy:
         if self._is_product:
             return TreesUnderProductMeasure(trees, combination)
         if not BASES[self.basis].is_span:
@@ -401,22 +483,22 @@ class TreeHDMR(BaseHDMR):
 
     def _assemble(
         self,
-        problem: Problem,
-        combination: Combination,
-        codes: NDArray[Any],
+        strategy: TreeStrategy,
+        sample: Sample,
+        data: Deviations | None,
         dictionary: Dictionary,
         solutions: Sequence[Solution],
     ) -> None:
-        one = len(solutions) == 1
+        one, needs_y = len(solutions) == 1, strategy.combination.needs_y
         names = self.forests_[0].output_names or tuple(f"y{k}" for k in range(len(solutions)))
-        units = {""} if combination.needs_y else {forest.unit for forest in self.forests_}
+        units = {""} if needs_y else {forest.unit for forest in self.forests_}
         self._set_decomposition(
-            problem,
             dictionary,
             solutions,
-            models=[] if combination.needs_y else self.estimators_,
+            models=[] if needs_y else self.estimators_,
+            data=data,
             output_names=None if one else names,
-            sample=Sample.of(codes if self._is_product else problem.X, problem.weights),
+            sample=sample,
             ci=self.ci if self.measure == "empirical" else None,
             remedy=self._remedy,
             unit=units.pop() if len(units) == 1 else "",

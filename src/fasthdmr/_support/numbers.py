@@ -72,7 +72,7 @@ the modulus, or real and imaginary part, each by itself.
 
 
 def check_rows_are_there(values: Any, what: str) -> None:
-    """Raise an error for lazy frames, such as those of polars: reading their columns would run the query.
+    """Raise an error for lazy frames of polars and collections of dask: reading them would run the query.
 
     Raises
     ------
@@ -82,6 +82,11 @@ def check_rows_are_there(values: Any, what: str) -> None:
     if callable(getattr(values, "collect", None)) and not hasattr(values, "__array__"):
         raise TypeError(
             f"{what} is a {type(values).__name__}, a query that has not been run. Pass its rows: {what}.collect()."
+        )
+    if type(values).__module__.partition(".")[0] == "dask" and callable(getattr(values, "compute", None)):
+        raise TypeError(
+            f"{what} is a dask collection, which may not fit into memory. Pass fasthdmr.batches({what}, target=...), "
+            f"fit it with fasthdmr.dask.fit, or pass its rows: {what}.compute()."
         )
 
 
