@@ -56,6 +56,7 @@ PYTHON_ROOMS = (
     "chisquare",
     "datasets",
     "salib",
+    "dask",
     "fasthdmr",
     "_cli",
     "__main__",
