@@ -208,11 +208,13 @@ def test_models_are_fitted_before():
         TreeHDMR().fit(fasthdmr.batches([(X, Y)]))
 
 
-def test_rows_are_not_added_to_an_ordinary_fit():
-    with pytest.raises(ValueError, match="keeps no sums"):
-        HDMR().fit(X, Y).partial_fit(X, Y)
+def test_rows_of_an_ordinary_fit_are_forgotten_with_a_warning():
+    one = HDMR().fit(X, Y)
     with pytest.raises(AttributeError, match="no attribute 'knots_', because it was not fitted in parts"):
-        _ = HDMR().fit(X, Y).knots_
+        _ = one.knots_
+    with pytest.warns(fasthdmr.FastHDMRWarning, match="rows that this HDMR was fitted on are forgotten"):
+        one.partial_fit(X[:500], Y[:500])
+    check_equal(one, in_parts(HDMR(), [slice(0, 500)]))
 
 
 def test_fit_forgets_earlier_parts():

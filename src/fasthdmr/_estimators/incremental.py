@@ -17,6 +17,7 @@ from fasthdmr._data.encoding import Encoding
 from fasthdmr._estimators.knots import Knots
 from fasthdmr._estimators.row_state import Part, RowState
 from fasthdmr._support.progress import batches_progress
+from fasthdmr._support.warnings import FastHDMRWarning, warn
 
 FIRST_ROWS = 50_000
 """The number of rows at the beginning of a source from which knots are chosen."""
@@ -81,7 +82,12 @@ class Incremental:
         ValueError
             If the rows do not belong to those seen before: other columns, a level that was not there when the knots
             were chosen, missing values or changes in a column that had none. The estimator is left as it was. Also if
-            the estimator was fitted by `fit` without `knots`, which keeps no sums, or if rows must be read twice.
+            rows must be read twice.
+
+        Warns
+        -----
+        FastHDMRWarning
+            If the estimator was fitted by `fit`, which keeps no sums to which rows could be added. It begins anew.
 
         See Also
         --------
@@ -101,10 +107,12 @@ class Incremental:
         """
         with self._restored_on_error():
             if self._state is None and "decomposition_" in vars(self):
-                raise ValueError(
-                    f"This {type(self).__name__} was fitted by fit, which keeps no sums to which rows could be added. "
-                    "Use a new one, or pass `knots`, or fit it on fasthdmr.batches(...)."
+                warn(
+                    f"The rows that this {type(self).__name__} was fitted on are forgotten: fit keeps no sums to which "
+                    "rows could be added, except with `knots` or on fasthdmr.batches(...).",
+                    FastHDMRWarning,
                 )
+                self._start = None
             self._add(Batch(0, X, y, sample_weight), name="")
             self._forget_results()
         return self
