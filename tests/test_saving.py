@@ -102,7 +102,7 @@ def test_loaded_decompositions_give_the_same_bits(name):
 KNOWN = {"trees, faithful", "trees, own columns", "trees, product", "trees, groups, product", "kernel, Fourier"}
 
 
-@pytest.mark.parametrize("name", KNOWN | {"trees, smooth", "function", "data"})
+@pytest.mark.parametrize("name", sorted(KNOWN | {"trees, smooth", "function", "data"}))
 def test_black_boxes(name):
     hdmr = ROUNDS[name]()
     again = loaded(content_of(hdmr))
