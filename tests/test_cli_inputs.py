@@ -366,6 +366,7 @@ def test_invalid_tables_are_refused(content, message, folder, capsys):
         ("none.csv.zip", b"PK"),
         ("crypt.csv.zip", encrypted(packed({"a": GOOD}))),
     ],
+    ids=["cut", "no gzip", "no xz", "no zip", "encrypted"],
 )
 def test_packed_tables_that_are_damaged(name, content, folder, capsys):
     assert f"{name} cannot be read as CSV: " in refused(capsys, "decompose", "named.skops", table(content, name))
