@@ -63,8 +63,8 @@ class RowCounts:
 
     @property
     def kish(self) -> float:
-        """(sum w)² / (sum w²)."""
-        return self.total**2 / self.squares
+        """(sum w)² / (sum w²), 0 without rows."""
+        return self.total**2 / self.squares if self.squares else 0.0
 
 
 def check_weights(sample_weight: Any, X: NDArray[Any]) -> NDArray[np.float64] | None:
