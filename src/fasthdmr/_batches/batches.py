@@ -211,6 +211,9 @@ def batches(
         - the path of a file (.parquet, .pq, .arrow, .feather, .ipc) or of a directory of such files, which are read
           in the order of their names. Directories such as year=2024 give the values of a column
         - a RecordBatchReader of pyarrow, which can be read once, or a Dataset
+        - a LazyFrame of polars. The query is run for each pass, by the streaming engine
+        - an array or a data frame of dask, or a tuple (X, y) or (X, y, weight) of these, divided alike. Partitions are
+          computed one after the other
     target : str, int, or list of these, optional
         The column of y, or the columns if there are several outputs: names, or indices, which are required for arrays.
     weight : str or int, optional
@@ -238,7 +241,8 @@ def batches(
     FileNotFoundError
         If a file does not exist.
     ImportError
-        If a package that is needed to read the source is not installed: pandas and pyarrow for Arrow's formats.
+        If a package that is needed to read the source is not installed: pandas and pyarrow for Arrow's formats, or
+        polars 1.34 for its LazyFrame.
 
     Notes
     -----

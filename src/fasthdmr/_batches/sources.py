@@ -11,7 +11,9 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 
 from fasthdmr._batches.arrow import open_arrow
+from fasthdmr._batches.dask_collections import open_dask
 from fasthdmr._batches.files import open_files
+from fasthdmr._batches.queries import open_query
 from fasthdmr._batches.source import Source, Wanted
 from fasthdmr._batches.tables import as_column, is_in_memory, kind_of, n_rows_of, slices, some_rows
 
@@ -49,7 +51,7 @@ def open_source(source: Any, wanted: Wanted) -> Source:
 
 def _stored(source: Any, wanted: Wanted) -> Source | None:
     """Return what is stored outside of memory, or not computed yet, as a source; None for anything else."""
-    for opener in (open_files, open_arrow):
+    for opener in (open_files, open_arrow, open_query, open_dask):
         if (found := opener(source, wanted)) is not None:
             return found
     return None

@@ -27,8 +27,8 @@ def is_arrow(values: Any) -> bool:
 
 
 def is_dask(values: Any) -> bool:
-    """Return whether values are a collection of dask, by its protocol."""
-    return hasattr(type(values), "__dask_graph__")
+    """Return whether values are a collection of dask."""
+    return is_from("dask.base", "DaskMethodsMixin", values)
 
 
 def is_query(values: Any) -> bool:
