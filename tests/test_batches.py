@@ -254,7 +254,7 @@ WRONG = {
     "count": ([A, A, A[:, :1]], {}, "In batch 2 .* X has 1 columns, but 2 in batches before"),
     "index": ([A], {"target": 2}, "target has the index 2, but there are 2 columns"),
     "name of array": ([A], {"weight": "w"}, "weight has the name 'w', but X has no column names"),
-    "mixed": ([A, B], {}, "In batch 1 .* X is a pandas data frame, but a array in batches before"),
+    "mixed": ([A, B], {}, "In batch 1 .* X is a pandas data frame, but an array in batches before"),
     "mixed frames": ([B, pl.from_pandas(B)], {}, "a polars data frame, but a pandas data frame"),
     "no names": ([B, B.set_axis(range(4), axis=1)], {}, "column names must be in all batches or in none: missing"),
     "y missing": ([(A, A[:, 0]), A], {}, "In batch 1 .* y must be in all batches or in none: missing here"),
@@ -311,5 +311,6 @@ def test_what_people_see():
     data = batches([A, A], target=0, batch_rows=3)
     assert isinstance(data, Batches) and isinstance(data.first(2), Batch)
     assert repr(data) == "Batches(a list, target=0, batch_rows=3; can be read twice)"
+    assert repr(batches(A)) == "Batches(an array of shape (3, 2); can be read twice)"
     assert repr(batches(iter([A]))) == "Batches(a list_iterator; can be read once)"
     assert repr(data.first(2)) == "Batch(number=0, X of shape (2, 1), y of shape (2,))"

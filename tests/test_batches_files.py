@@ -9,7 +9,7 @@ import pytest
 from test_batches import CHOSEN, FRAME, N, W, X, Y, assert_same_rows
 
 from fasthdmr import batches
-from fasthdmr._batches import tables
+from fasthdmr._batches import files, tables
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is of the extra arrow")
 import pyarrow.dataset as ds  # noqa: E402
@@ -35,12 +35,18 @@ def compressed(path, table=TABLE, chunksize=300):
     return path
 
 
+def csv(path, table=TABLE):
+    table.to_pandas().to_csv(path, index=False)
+    return path
+
+
 FILES = {
     "rows.parquet": parquet,
     "rows.PQ": parquet,
     "rows.arrow": arrow,
     "rows.ipc": arrow,
     "rows.feather": compressed,
+    "rows.csv": csv,
 }
 
 
@@ -55,7 +61,7 @@ def test_files(name, rows, tmp_path):
             found = assert_same_rows(data)
         assert rows is None or [len(batch) for batch in found[:-1]] == [rows] * (len(found) - 1)
     (whole,) = batches(path, target="y", batch_rows=N)
-    pd.testing.assert_frame_equal(whole.X, FRAME.drop(columns="y"), check_dtype=False)
+    pd.testing.assert_frame_equal(whole.X, FRAME.drop(columns="y"), check_dtype=False, rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("rows", [None, 77])
@@ -161,6 +167,25 @@ def test_levels_of_record_batches_have_dictionaries_of_their_own():
     assert batches(parts, batch_rows=4).first(9).X["c"].astype(str).tolist() == ["a", "b", "c", "b"]
 
 
+def test_numbers_of_csv_may_become_fractions_and_text_only_with_an_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "_BLOCK", 100)
+    path, middle = tmp_path / "rows.csv", 60
+    whole, late = np.arange(100.0), np.where(np.arange(100) < middle, np.nan, 1.5)
+    whole[middle:] += 0.5
+    text = [None if k % 9 == 0 else "abc"[k % 3] for k in range(100)]
+    frame = pd.DataFrame({"whole": whole, "late": late, "text": text})
+    with open(path, "w") as file:
+        frame[:middle].astype({"whole": int}).to_csv(file, index=False)
+        frame[middle:].to_csv(file, index=False, header=False)
+    found = list(batches(path, batch_rows=40))
+    np.testing.assert_array_equal(np.concatenate([b.X[["whole", "late"]] for b in found]), np.c_[whole, late])
+    assert [None if pd.isna(v) else v for batch in found for v in batch.X["text"]] == text
+    with open(path, "a") as file:
+        file.write("many,1,a\n")
+    with pytest.raises(ValueError, match=r"rows.csv' cannot be read: .*'many'"):
+        list(batches(path))
+
+
 def test_errors(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"no file or directory '.*nothing.parquet'"):
         batches(tmp_path / "nothing.parquet")
@@ -169,10 +194,13 @@ def test_errors(tmp_path):
     (tmp_path / "rows.txt").write_text("a")
     with pytest.raises(ValueError, match=r"rows.txt' is of none of the formats .parquet, .pq"):
         batches(str(tmp_path / "rows.txt"))
-    for name in ("bad.parquet", "bad.arrow"):
+    for name in ("bad.parquet", "bad.arrow", "bad.feather"):
         (tmp_path / name).write_bytes(b"PAR1 no rows")
         with pytest.raises(ValueError, match=f"{name}' cannot be read"):
             list(batches(tmp_path / name))
+    (tmp_path / "empty.csv").write_text("")
+    with pytest.raises(ValueError, match=r"empty.csv' cannot be read: Empty CSV file"):
+        list(batches(tmp_path / "empty.csv"))
     parquet(tmp_path / "a.parquet")
     parquet(tmp_path / "b.parquet", TABLE.drop_columns("y"))
     with pytest.raises(ValueError, match=r"In batch 1 .* column 'y' is missing. Its columns are 'a', 'city'"):

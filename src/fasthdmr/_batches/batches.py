@@ -208,8 +208,9 @@ def batches(
           for each pass
         - one array (also a `numpy.memmap`), data frame or Arrow table, or a tuple (X, y) or (X, y, weight): cut in
           views
-        - the path of a file (.parquet, .pq, .arrow, .feather, .ipc) or of a directory of such files, which are read
-          in the order of their names. Directories such as year=2024 give the values of a column
+        - the path of a file (.parquet, .pq, .arrow, .feather, .ipc, .csv) or of a directory of such files, which are
+          read in the order of their names. Directories such as year=2024 give the values of a column. A CSV file has
+          commas and a header; the first 4 MiB decide which columns are numbers
         - a RecordBatchReader of pyarrow, which can be read once, or a Dataset
         - a LazyFrame of polars. The query is run for each pass, by the streaming engine
         - an array or a data frame of dask, or a tuple (X, y) or (X, y, weight) of these, divided alike. Partitions are

@@ -1,4 +1,4 @@
-"""Files of rows: parquet, and Arrow's own format, which is feather's too."""
+"""Files of rows: parquet, Arrow's own format, which is feather's too, and CSV."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from fasthdmr._batches.source import Source, Wanted
 from fasthdmr._batches.tables import slices, some_rows
 from fasthdmr._support.optional import require
 
+_BLOCK = 1 << 22  # bytes of a CSV file that are read at once
 _BUFFER = 1 << 16  # bytes of a column that are read from a parquet file at once
 
 
@@ -100,7 +101,33 @@ def _arrow(path: Path, wanted: Wanted) -> Iterator[Any]:
             del batch
 
 
-_READERS = {".parquet": _parquet, ".pq": _parquet, ".arrow": _arrow, ".feather": _arrow, ".ipc": _arrow}
+def _csv(path: Path, wanted: Wanted) -> Iterator[Any]:
+    csv, pyarrow = require("pyarrow.csv", extra="arrow"), require("pyarrow", extra="arrow")
+    blocks = csv.ReadOptions(block_size=_BLOCK, use_threads=False)
+    with csv.open_csv(path, blocks) as begin:
+        schema = begin.schema  # types of the values in the first block
+    is_number = {field.name: pyarrow.types.is_integer(field.type) or field.type == pyarrow.null() for field in schema}
+    options = csv.ConvertOptions(
+        # Whole numbers at first may be followed by others, and missing values by numbers.
+        column_types={name: pyarrow.float64() for name in schema.names if is_number[name]},
+        include_columns=wanted.of(schema.names),
+        strings_can_be_null=True,
+    )
+    with csv.open_csv(path, blocks, convert_options=options) as file:
+        for batch in file:
+            for rows in slices(batch.num_rows, wanted.rows):
+                yield some_rows(batch, rows)
+            del batch
+
+
+_READERS = {
+    ".parquet": _parquet,
+    ".pq": _parquet,
+    ".arrow": _arrow,
+    ".feather": _arrow,
+    ".ipc": _arrow,
+    ".csv": _csv,
+}
 
 
 def _reader(path: Path) -> Callable[[Path, Wanted], Iterator[Any]]:

@@ -204,7 +204,7 @@ def _check_same(
 ) -> None:
     """Raise an error unless a table is like the first."""
     if kind_of(table) != layout.kind:
-        raise ValueError(f"X is a {kind_of(table)}, but a {layout.kind} in batches before.")
+        raise ValueError(f"X is {kind_of(table)}, but {layout.kind} in batches before.")
     has_names = (names is not None, layout.names is not None)
     named = zip(("y", "weight", "column names"), (*parts, has_names[0]), (*layout.parts, has_names[1]), strict=True)
     for what, is_there, was_there in named:

@@ -77,7 +77,7 @@ def _in_memory(source: Any, rows: int) -> Source:
         If a tuple is of another length, or its parts have different numbers of rows.
     """
     if not isinstance(source, tuple):
-        return Source(f"a {kind_of(source)} of shape {tuple(source.shape)}", True, partial(_views, (source,), rows))
+        return Source(f"{kind_of(source)} of shape {tuple(source.shape)}", True, partial(_views, (source,), rows))
     if len(source) not in (2, 3):
         raise ValueError(
             f"source must be (X, y) or (X, y, weight) if it is a tuple, got a tuple of {len(source)}. Pass several "

@@ -158,9 +158,11 @@ def kind_of(table: Any) -> str:
     Examples
     --------
     >>> kind_of(np.zeros((3, 2)))
-    'array'
+    'an array'
     """
-    return f"{type(table).__module__.partition('.')[0]} data frame" if is_frame(table) else "array"
+    if is_arrow(table):
+        return f"a pyarrow {type(table).__name__}"
+    return f"a {type(table).__module__.partition('.')[0]} data frame" if is_frame(table) else "an array"
 
 
 def concatenated(parts: Sequence[Any]) -> Any:
