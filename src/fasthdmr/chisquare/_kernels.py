@@ -13,8 +13,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from fasthdmr._support.optional import require
+
+njit = require("numba", extra="chisquare").njit
 
 LANES = 256
 STATE_WORDS = 4 * LANES

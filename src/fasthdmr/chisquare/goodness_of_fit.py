@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from fasthdmr._support.shown import Shown, ShownInNotebooks
 from fasthdmr._support.warnings import FastHDMRWarning, warn
 from fasthdmr.chisquare.binomial import binomial_pvalues
+from fasthdmr.chisquare.enumeration import can_enumerate, enumerated_laws
 from fasthdmr.chisquare.exact_moments import Inverse, moments_of
 from fasthdmr.chisquare.laws import TOLERANCE, Constant, Law, Simulated, law_of_chi2, law_of_hdmr
-from fasthdmr.chisquare.observations import Observed, observe
+from fasthdmr.chisquare.observations import Observed, observe, terms
 from fasthdmr.chisquare.simulation import cost_of_run, rounding, simulate
 
 # Runs of a simulation: standard error of 3 % for p-values of 0.01; fewer runs if each takes long.
@@ -37,7 +38,7 @@ class ChiSquareResult(ShownInNotebooks):
         lambda = n / sqrt(k).
     method, method_hdmr : str
         The law of each p-value: "binomial", "chi2(k - 1)", "Gaussian", "Poisson", "compensated Poisson integral",
-        "simulation (... runs)", "constant" or "impossible".
+        "enumeration", "simulation (... runs)", "constant" or "impossible".
     standard_error, standard_error_hdmr : float or None
         The standard error of the p-value, if it is simulated.
     """
@@ -80,7 +81,9 @@ def test(
 
     Large values are evidence against p. For two categories p-values are exact: the count is binomial. With more, a
     p-value comes from the asymptotic law with the smallest error at this n and k, estimated from exact moments. If that
-    error is above 5 % at the p-values 0.05 and 0.01, the law is simulated.
+    error is above 5 % at the p-values 0.05 and 0.01, the law is exact by enumeration of all vectors of counts if there
+    are few of them, and simulated if there are many. Simulation needs Numba (the extra ``chisquare``), except for many
+    more draws than categories.
 
     Parameters
     ----------
@@ -100,7 +103,7 @@ def test(
     inverse_sum : float, with a callable p
         The sum of 1/p over all categories.
     method : {"auto", "simulation"}
-        "simulation" replaces the asymptotic laws, for example to check them.
+        "simulation" replaces all other laws, for example to check them.
     random_state : None, int, RandomState, Generator or SeedSequence
         Seed or generator of the random numbers of the simulation.
     n_jobs : int or None
@@ -109,6 +112,13 @@ def test(
     Returns
     -------
     ChiSquareResult
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the arguments are inconsistent.
+    ImportError
+        If only a simulation can tell, and Numba is missing.
 
     Examples
     --------
@@ -153,16 +163,12 @@ def statistics(observed: Observed) -> tuple[float, float]:
     -------
     tuple of float
     """
-    n, N = observed.n, observed.counts
-    expected = n * observed.probabilities
-    with np.errstate(over="ignore", invalid="ignore"):  # overflow gives infinity
-        squares = (N - expected) ** 2 / expected
+    n = observed.n
+    squares, own = terms(observed.counts, n * observed.probabilities)
+    with np.errstate(over="ignore"):  # overflow gives infinity
         chi2 = float(squares.sum()) + n * observed.unseen
-        if observed.inverse.is_uniform:  # sum f_i = S / n - k = 0, without rounding
-            return chi2, chi2
-        # A rare category that occurred once adds 1/(n p) to chi2 and to S / n, which would cancel.
-        pairs = N * (N - 1) / expected + expected - 2 * N
-        own = np.where(2 * expected < N, pairs, squares - N / expected)
+    if observed.inverse.is_uniform:  # sum f_i = S / n - k = 0, without rounding
+        return chi2, chi2
     return chi2, float(own.sum()) + n * observed.unseen + observed.inverse.k
 
 
@@ -207,8 +213,12 @@ def null_laws(
             FastHDMRWarning,
         )
         return best.law, best_hdmr.law
-    simulated = _simulated(p, n, random_state, n_jobs)
-    return (simulated[0] if poor else best.law), (simulated[1] if poor_hdmr else best_hdmr.law)
+    replacing: tuple[Law, Law]
+    if method == "auto" and can_enumerate(n, len(p)):
+        replacing = enumerated_laws(p, n)
+    else:
+        replacing = _simulated(p, n, random_state, n_jobs)
+    return (replacing[0] if poor else best.law), (replacing[1] if poor_hdmr else best_hdmr.law)
 
 
 def _simulated(p: NDArray[np.float64], n: int, random_state: Any, n_jobs: int | None) -> tuple[Simulated, Simulated]:

@@ -41,7 +41,7 @@ class Law(Protocol):
         """Return the standard error of a p-value if it is simulated, else None."""
 
 
-class _Exact:
+class Exact:
     """A law that is not simulated."""
 
     def standard_error(self, pvalue: float) -> float | None:
@@ -50,7 +50,7 @@ class _Exact:
 
 
 @dataclass(frozen=True)
-class Constant(_Exact):
+class Constant(Exact):
     """The law of a constant statistic: n = 1 or k = 1."""
 
     name: str = "constant"
@@ -61,7 +61,7 @@ class Constant(_Exact):
 
 
 @dataclass(frozen=True)
-class ChiSquared(_Exact):
+class ChiSquared(Exact):
     """The limit of n to infinity at fixed k."""
 
     df: int
@@ -73,7 +73,7 @@ class ChiSquared(_Exact):
 
 
 @dataclass(frozen=True)
-class Gaussian(_Exact):
+class Gaussian(Exact):
     """The limit of k and lambda to infinity, with the exact mean and variance."""
 
     mean: float
@@ -86,7 +86,7 @@ class Gaussian(_Exact):
 
 
 @dataclass(frozen=True)
-class PoissonPairs(_Exact):
+class PoissonPairs(Exact):
     """The limit of fixed lambda for uniform p: the number of pairs of equal draws is Poisson distributed.
 
     Its mean is the exact n (n - 1) / 2k, whose limit is lambda^2 / 2.

@@ -93,6 +93,33 @@ def observe(counts: Any, p: Any, *, samples: bool, k: int | None, inverse_sum: f
     return _checked(Observed(dense[seen], probabilities[seen], unseen, inverse_of(positive), positive, tolerance))
 
 
+def terms(
+    counts: NDArray[np.float64], expected: NDArray[np.float64] | float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return what categories add to chi2, and to hdmr - k.
+
+    Parameters
+    ----------
+    counts : ndarray
+    expected : ndarray or float
+        n p of each, positive or 0.
+
+    Returns
+    -------
+    tuple of ndarray
+
+    Examples
+    --------
+    >>> terms(np.array([0.0, 1.0, 4.0]), 2.0)
+    (array([2. , 0.5, 2. ]), array([2., 0., 0.]))
+    """
+    with np.errstate(over="ignore", invalid="ignore"):  # overflow gives infinity
+        squares = (counts - expected) ** 2 / expected
+        # A rare category that occurred once adds 1/(n p) to chi2 and to S / n, which would cancel.
+        pairs = counts * (counts - 1) / expected + expected - 2 * counts
+        return squares, np.where(2 * expected < counts, pairs, squares - counts / expected)
+
+
 def _checked(observed: Observed) -> Observed:
     if len(observed.counts) == 0:
         raise ValueError("counts must have at least one observation, but all are 0.")

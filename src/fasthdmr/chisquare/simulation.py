@@ -83,7 +83,7 @@ def simulate(
     Memory does not grow with n_runs * n. The result for a seed does not depend on `n_jobs`, and the first runs are the
     same for any `n_runs`. Draws come from an alias table; if n is much larger than the number of categories, counts
     come from conditional binomials. If p is uniform, the statistics depend only on the numbers of categories with
-    0, 1, 2, … draws, and these are sampled.
+    0, 1, 2, … draws, and these are sampled. All but the conditional binomials need Numba, the extra ``chisquare``.
 
     Parameters
     ----------
@@ -103,6 +103,13 @@ def simulate(
     Returns
     -------
     Simulation
+
+    Raises
+    ------
+    ValueError, TypeError
+        If p are not probabilities, or n or n_runs is not a positive integer.
+    ImportError
+        If Numba is needed and missing.
 
     Examples
     --------
