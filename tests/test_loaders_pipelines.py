@@ -89,7 +89,7 @@ OF_NUMBERS = {
     "imputer": SimpleImputer(strategy="most_frequent", add_indicator=True),
     "indicator": MissingIndicator(features="missing-only"),
     "every indicator": MissingIndicator(features="all"),
-    "bins": make_pipeline(FILLED, KBinsDiscretizer(4, quantile_method="averaged_inverted_cdf")),
+    "bins": make_pipeline(FILLED, KBinsDiscretizer(4, strategy="uniform")),
     "ordinal bins": make_pipeline(FILLED, KBinsDiscretizer(4, encode="ordinal", strategy="uniform")),
     "splines": make_pipeline(FILLED, SplineTransformer(n_knots=4, include_bias=False)),
     "binary": make_pipeline(FILLED, Binarizer(threshold=1.0)),
@@ -374,7 +374,7 @@ def test_voting_of_pipelines(same):
 
 def test_voting_of_a_pipeline_and_trees():
     numbers, new = FRAME[NUMBERS].fillna(1.0), NEW[NUMBERS].fillna(3.0)
-    pipe = make_pipeline(KBinsDiscretizer(4, quantile_method="averaged_inverted_cdf"), RandomForestRegressor(3))
+    pipe = make_pipeline(KBinsDiscretizer(4, strategy="uniform"), RandomForestRegressor(3))
     members = [("p", pipe), ("t", RandomForestRegressor(3)), ("h", HistGradientBoostingRegressor(max_iter=3))]
     model = VotingRegressor(members).fit(numbers, Y)
     check(model, new, model.predict(new))

@@ -248,7 +248,7 @@ def test_the_product_measure(trees):
 SEVERAL = {
     "imputer and indicator": make_pipeline(SimpleImputer(add_indicator=True), QuantileTransformer(n_quantiles=20)),
     "splines": make_pipeline(SimpleImputer(strategy="median"), SplineTransformer(5, extrapolation="linear")),
-    "bins": make_pipeline(SimpleImputer(), KBinsDiscretizer(4, quantile_method="averaged_inverted_cdf")),
+    "bins": make_pipeline(SimpleImputer(), KBinsDiscretizer(4, strategy="uniform")),
     "one-hot": OneHotEncoder(handle_unknown="ignore", max_categories=9),
     "polynomial": make_pipeline(SimpleImputer(), PolynomialFeatures(3, include_bias=False)),
 }
