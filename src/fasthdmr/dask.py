@@ -58,14 +58,11 @@ def fit(hdmr: Estimator, X: Any, y: Any = None, sample_weight: Any = None) -> Es
 
     Examples
     --------
+    >>> import dask.array as da
     >>> import numpy as np
-    >>> import pytest
-    >>> array = pytest.importorskip("dask.array")
     >>> import fasthdmr
-    >>> import fasthdmr.dask
     >>> X, y = fasthdmr.datasets.make_ishigami(4000, random_state=0)
-    >>> hdmr = fasthdmr.HDMR()
-    >>> hdmr = fasthdmr.dask.fit(hdmr, array.from_array(X, (1000, 3)), array.from_array(y, 1000))
+    >>> hdmr = fasthdmr.dask.fit(fasthdmr.HDMR(), da.from_array(X, (1000, 3)), da.from_array(y, 1000))
     >>> bool(np.corrcoef(hdmr.predict(X), y)[0, 1] > 0.99)
     True
     """
