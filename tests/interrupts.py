@@ -1,6 +1,7 @@
 """Endless calls, each interrupted by Ctrl-C. test_interrupts.py runs this file in a separate process."""
 
 import gc
+import itertools
 import os
 import signal
 import sys
@@ -9,9 +10,11 @@ import threading
 import numpy as np
 from models import X, Y, gbr, rf
 
-from fasthdmr import _core, chisquare, load_forest
+import fasthdmr
+from fasthdmr import TreeHDMR, _core, chisquare, load_forest
 
-FOREST = load_forest(gbr(max_depth=3).fit(X, Y)).core
+MODEL = gbr(max_depth=3).fit(X, Y)
+FOREST = load_forest(MODEL).core
 DEEP = load_forest(rf().fit(X, Y)).core
 ROWS = np.random.default_rng(0).normal(size=(5000, 4))
 FOR_EVER = np.lib.stride_tricks.as_strided(ROWS, (1 << 50, 4), (0, 8))
@@ -65,7 +68,12 @@ def top_down(p, n_threads):
     return _core.top_down(dependent_columns(p), [(0,)], labels, np.ones(p), 1e-9, n_threads)["rank"]
 
 
+def endless_batches(n_threads):
+    return TreeHDMR(MODEL, n_jobs=n_threads).fit(fasthdmr.batches(itertools.repeat(ROWS)))
+
+
 CALLS = {
+    "batches": endless_batches,
     "triangles": lambda n: triangles(TREES, FOR_EVER, n),
     "triangles by node": lambda n: triangles(NODES, FOR_EVER, n),
     "folds": lambda n: triangles(TREES, FOR_EVER, n, n_folds=3),
