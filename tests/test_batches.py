@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fasthdmr import Batch, Batches, batches
+from fasthdmr._support.progress import batches_progress
 
 N = 1000
 RNG = np.random.default_rng(0)
@@ -146,6 +147,14 @@ def test_one_piece_at_a_time(rows, once):
     waiting = 0 if rows is None or rows <= 10 else rows // 10
     assert max(alive) <= waiting
     assert len(alive) == 8
+
+
+@pytest.mark.parametrize("verbose", [0, 1])
+def test_progress_keeps_no_batch(verbose):
+    alive = []
+    for batch in batches_progress(batches(pieces(alive)), total=None, verbose=verbose):
+        del batch
+    assert alive == [0] * 8
 
 
 def test_nothing_is_read_before_it_is_needed():

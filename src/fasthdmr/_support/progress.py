@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
 from threading import Event, Thread
 from typing import Any, TypeVar
@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from fasthdmr import _core
 
 T = TypeVar("T")
+Rows = TypeVar("Rows", bound=Sized)
 
 DELAY = 2.0
 """Seconds before a bar appears."""
@@ -83,7 +84,7 @@ def rows_progress(n_rows: int, description: str, *, verbose: int) -> Iterator[No
         bar.close()
 
 
-def batches_progress(batches: Iterable[T], *, total: int | None, verbose: int) -> Iterator[T]:
+def batches_progress(batches: Iterable[Rows], *, total: int | None, verbose: int) -> Iterator[Rows]:
     """Yield batches of rows, and show on stderr how many rows are done, and how many in a second.
 
     Parameters
@@ -101,9 +102,11 @@ def batches_progress(batches: Iterable[T], *, total: int | None, verbose: int) -
     bar = _bar(verbose, desc="rows of batches", total=total, unit=" rows", unit_scale=True)
     try:
         for batch in batches:
+            n_rows = len(batch)
             yield batch
+            del batch  # before the next one is read
             if bar is not None:
-                bar.update(len(batch))  # type: ignore[arg-type]
+                bar.update(n_rows)
     finally:
         if bar is not None:
             bar.close()
