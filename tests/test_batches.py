@@ -269,6 +269,7 @@ WRONG = {
     "y missing": ([(A, A[:, 0]), A], {}, "In batch 1 .* y must be in all batches or in none: missing here"),
     "weight new": ([(A, A[:, 0]), (A, A[:, 0], A[:, 0])], {}, "weight must be in all batches or in none: new here"),
     "lengths": ([(A, A[:, 0]), (A, A[:2, 0])], {}, "In batch 1 .* X has 3 rows, but y has 2"),
+    "number": ([(A, 3.0)], {}, r"In batch 0 .* y must be an array with a value for each row, got 3\.0"),
     "tuple": ([(A, A, A, A)], {}, "In batch 0 .* got a tuple of 4"),
     "tuple and target": ([(A, A[:, 0])], {"target": 0}, "In batch 0 .* target and weight must be None"),
     "one-dimensional": ([[1.0, 2.0]], {}, r"In batch 0 .* shape \(N, n\), got list of shape \(2,\)"),

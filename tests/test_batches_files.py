@@ -121,6 +121,31 @@ def test_objects_of_arrow(rows, tmp_path):
         assert_same_rows(again)
 
 
+@pytest.mark.parametrize("name", FILES)
+def test_names_that_are_not_unique(name, tmp_path):
+    table = pa.Table.from_arrays([pa.array([1.0]), pa.array([2.0]), pa.array([3.0])], names=["a", "a", "b"])
+    path = tmp_path / name
+    if name == "rows.csv":
+        path.write_text("a,a,b\n1,2,3\n")
+    else:
+        (arrow if FILES[name] is compressed else FILES[name])(path, table)  # feather refuses such tables
+    for columns in (["b", "a"], None):
+        with pytest.raises(ValueError, match="2 columns are named 'a'"):
+            list(batches(path, columns=columns))
+    (batch,) = batches(path, columns=["b"])
+    assert batch.X["b"].tolist() == [3.0]
+
+
+@pytest.mark.parametrize("columns", [["a.b"], ["a"], ["year=1", ".c", "a.b", ""]])
+def test_names_that_look_like_paths(columns, tmp_path):
+    table = pa.table({name: [float(k)] for k, name in enumerate(["a", "a.b", ".c", "", "year=1"])})
+    paths = [make(tmp_path / name, table) for name, make in FILES.items()]
+    for source in (*paths, ds.dataset(paths[0]), table):
+        (batch,) = batches(source, columns=columns)
+        assert list(batch.X.columns) == columns
+        assert batch.X.iloc[0].tolist() == [table[name][0].as_py() for name in columns]
+
+
 def test_only_the_columns_that_are_needed_are_read(tmp_path, monkeypatch):
     converted = []
     as_pandas = tables._as_pandas

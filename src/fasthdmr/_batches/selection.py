@@ -137,6 +137,8 @@ class Selecting:
         X, y, weight = self._parts(piece)
         table = as_table(X, self._selection.needed)
         for name, part in (("y", y), ("weight", weight)):
+            if part is not None and not part.shape:
+                raise ValueError(f"{name} must be an array with a value for each row, got {part.item()!r}.")
             if part is not None and n_rows_of(part) != n_rows_of(table):
                 raise ValueError(f"X has {n_rows_of(table)} rows, but {name} has {n_rows_of(part)}.")
         if n_rows_of(table) == 0:

@@ -23,14 +23,16 @@ class Wanted:
     columns: tuple[str, ...] | None
 
     def of(self, names: list[str]) -> list[str] | None:
-        """Return the columns to read of those that there are; None for all, also if some needed ones are missing.
+        """Return the columns to read of those that there are.
+
+        None is for all, also if needed ones are missing or not unique. Then the error shows all names.
 
         Examples
         --------
         >>> Wanted(10, ("b",)).of(["a", "b"])
         ['b']
         """
-        if self.columns is None or not set(self.columns) <= set(names):
+        if self.columns is None or any(names.count(name) != 1 for name in self.columns):
             return None
         return list(self.columns)
 

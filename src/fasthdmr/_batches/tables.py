@@ -234,11 +234,11 @@ def _as_pandas(table: Any, needed: Collection[str] | None) -> Any:
     require("pandas", extra="arrow")
     if is_from("pyarrow", "RecordBatch", table):
         table = pyarrow.Table.from_batches([table])
-    names = [name for name in table.column_names if not name.startswith(_UNNAMED_INDEX)]
-    if needed is not None and set(needed) <= set(names):
-        names = list(needed)
-    if names != table.column_names:
-        table = table.select(names)
+    names = table.column_names
+    if needed is not None and all(names.count(name) == 1 for name in needed):
+        table = table.select(list(needed))
+    else:
+        table = table.select([k for k, name in enumerate(names) if not name.startswith(_UNNAMED_INDEX)])
     for k, field in enumerate(table.schema):
         if pyarrow.types.is_decimal(field.type):  # would become Python's decimals
             table = table.set_column(k, field.name, table.column(k).cast(pyarrow.float64()))
