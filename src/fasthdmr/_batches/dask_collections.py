@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from fasthdmr._batches.source import Source, Wanted
 from fasthdmr._batches.tables import is_dask
 from fasthdmr._support.optional import is_from, require
@@ -69,13 +71,9 @@ def _shown(lengths: tuple[float, ...]) -> str:
 
 def _read(parts: tuple[Any, ...], n_partitions: int) -> Iterator[Any]:
     dask = require("dask", extra="dask")
-    for k in range(n_partitions):
-        computed = dask.compute(*(None if part is None else _partition(part, k) for part in parts))
-        piece = computed if len(parts) > 1 else computed[0]
-        del computed
+    delayed = [[None] * n_partitions if part is None else np.ravel(part.to_delayed()) for part in parts]
+    for partition in zip(*delayed, strict=True):
+        piece = dask.compute(*partition)
+        piece = piece if len(parts) > 1 else piece[0]
         yield piece
         del piece  # before the next one is computed
-
-
-def _partition(collection: Any, k: int) -> Any:
-    return collection.blocks[k] if is_from("dask.array", "Array", collection) else collection.partitions[k]
