@@ -245,6 +245,19 @@ def test_categories_that_differ_stay_categories():
     assert [name for part in parts for name in part["c"].cat.categories] == ["a", "b", "c", "b"]  # not changed
 
 
+def test_columns_without_values_in_a_batch():
+    full = pd.DataFrame({"number": [1.5, 2.5], "count": [1, 2], "text": ["a", "b"]})
+    for nothing in (None, np.nan, pd.NA):
+        parts = [
+            full,
+            pd.DataFrame([[nothing] * 3], columns=list(full), dtype=object),
+            full[:1].astype({"count": "Int64"}),
+        ]
+        X = batches(parts, batch_rows=9).first(9).X
+        assert X.isna().to_numpy().tolist() == [[False] * 3] * 2 + [[True] * 3] + [[False] * 3]
+        assert [X[name].dropna().tolist() for name in full] == [[1.5, 2.5, 1.5], [1, 2, 1], ["a", "b", "a"]]
+
+
 def test_text_next_to_numbers_does_not_turn_them_into_text():
     whole = batches([np.array([["a"]]), np.array([[1.5]])]).first(2)
     assert whole.X.tolist() == [["a"], [1.5]]

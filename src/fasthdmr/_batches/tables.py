@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
@@ -180,7 +181,9 @@ def concatenated(parts: Sequence[Any]) -> Any:
            ['a']], dtype=object)
     """
     if all(hasattr(part, "iloc") for part in parts):
-        return require("pandas", extra="frame").concat(_with_common_categories(parts), ignore_index=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # of pandas 2: other dtypes next to columns without values
+            return require("pandas", extra="frame").concat(_with_common_categories(parts), ignore_index=True)
     if all(is_from("polars", "Series", part) for part in parts):
         return concatenated([part.to_frame(parts[0].name) for part in parts]).to_series()
     if all(is_from("polars", "DataFrame", part) for part in parts):
