@@ -28,6 +28,7 @@ class Batch:
 
     Examples
     --------
+    >>> import numpy as np
     >>> import fasthdmr
     >>> next(iter(fasthdmr.batches((np.zeros((5, 2)), np.ones(5)))))
     Batch(number=0, X of shape (5, 2), y of shape (5,))

@@ -37,6 +37,7 @@ class Batches:
 
     Examples
     --------
+    >>> import numpy as np
     >>> import fasthdmr
     >>> data = fasthdmr.batches([np.zeros((2, 3)), np.ones((4, 3))], target=2)
     >>> data
@@ -105,6 +106,7 @@ class Batches:
 
         Examples
         --------
+        >>> import numpy as np
         >>> import fasthdmr
         >>> data = fasthdmr.batches(iter([np.zeros((2, 3)), np.ones((4, 3))]))
         >>> data.first(3)
