@@ -12,6 +12,7 @@ from functools import reduce
 from typing import Any, TypeVar
 
 from fasthdmr._batches.batch import Batch, joined
+from fasthdmr._batches.tables import is_dask
 from fasthdmr._estimators.incremental import FIRST_ROWS, Incremental, named
 from fasthdmr._estimators.row_state import RowState
 from fasthdmr._support.optional import require
@@ -67,7 +68,7 @@ def fit(hdmr: Estimator, X: Any, y: Any = None, sample_weight: Any = None) -> Es
     True
     """
     dask = require("dask", extra="dask")
-    if not hasattr(type(X), "__dask_graph__"):
+    if not is_dask(X):
         raise TypeError(f"X must be an array or data frame of dask, got {type(X).__name__}. Use the method fit.")
     blocks = [_blocks(each, what) for each, what in ((X, "X"), (y, "y"), (sample_weight, "sample_weight"))]
     for found, what in zip(blocks[1:], ("y", "sample_weight"), strict=True):

@@ -160,6 +160,7 @@ class Incremental:
             self._begin_parts(source)
             for batch in batches_progress(source, total=None, verbose=self.verbose):
                 self._add(batch, name=f"Batch {batch.number}: " if source is X else "")
+                del batch  # so that it is not alive while the next is read
             self._finish_with(self._state)
         return self
 
