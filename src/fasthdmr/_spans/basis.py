@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -166,10 +167,11 @@ class Basis:
         subsets = (v for t in range(1, min(order, len(subspace)) + 1) for v in combinations(subspace, t))
         return sorted(self.number[v] for v in subsets if v in self.number)
 
-    @property
+    @cached_property
     def sizes(self) -> list[int]:
         """The number of columns of each span."""
-        return [int(np.prod([self.axes[a].size for a in axes])) for axes in self.axes_of]
+        size = [axis.size for axis in self.axes]
+        return [prod([size[a] for a in axes]) for axes in self.axes_of]
 
 
 def closure(subspaces: Iterable[Subspace], order: int) -> list[Subspace]:

@@ -144,15 +144,15 @@ class Support:
         spans = [number[v] for v in inside]
         axes: list[Axis] = []
         axes_of, coefficients = [], []
-        column = weights.toarray()[:, 0]
         for v, s in zip(inside, spans, strict=True):
             axes_of.append([len(axes) + k for k in range(len(v))])
             axes += [
                 self.basis.axes[a]._replace(variable=pair.index(x))
                 for x, a in zip(v, self.basis.axes_of[s], strict=True)
             ]
-            first = n_given + int(self.basis.core.first_columns[s])
-            coefficients.append(column[first : first + self.basis.sizes[s]])
+            place = weights.indices - (n_given + int(self.basis.core.first_columns[s]))
+            own = (place >= 0) & (place < self.basis.sizes[s])
+            coefficients.append(np.bincount(place[own], weights.data[own], self.basis.sizes[s]))
         core = _core.Spans(axes, [tuple(pair.index(x) for x in v) for v in inside], axes_of)
         weight = np.concatenate(coefficients)
         begin, columns = np.array([0, len(weight)]), np.arange(1, len(weight) + 1)
