@@ -4,12 +4,13 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.ndimage import distance_transform_cdt
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from tolerance import assert_close
 
 from fasthdmr import HDMR, TreeHDMR
 from fasthdmr._spans.basis import closure, make_basis
-from fasthdmr._spans.nearest_cells import Support
+from fasthdmr._spans.nearest_cells import Support, _nearest
 
 # Nearly equal variables, and terms of three variables, are chosen on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning", "ignore::fasthdmr.ConcurvityWarning")
@@ -50,6 +51,19 @@ def test_cells_with_rows_stay_and_others_go_to_the_nearest():
                 apart = np.maximum(abs(used // count - cell // count), abs(used % count - cell % count))
                 assert nearest[cell] in used
                 assert apart[used == nearest[cell]] == apart.min()
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.9])
+def test_tables_of_a_stack_do_not_touch(share):
+    holds = np.random.default_rng(1).random((20, 9, 7)) < share
+    holds[3], holds[4] = False, True
+    for table, nearest in zip(holds, _nearest(holds), strict=True):
+        expected = np.arange(table.size).reshape(table.shape)
+        for block in (np.s_[:-1, :-1], np.s_[:-1, -1:], np.s_[-1:, :-1]):
+            if table[block].any():
+                found = distance_transform_cdt(~table[block], return_distances=False, return_indices=True)
+                expected[block] = expected[block][tuple(found)]
+        assert np.array_equal(nearest, expected.ravel())
 
 
 def test_rows_without_weight_are_not_in_the_support():

@@ -82,7 +82,7 @@ class Profile:
     def of(cls, column: NDArray[Any], weights: Floats | None) -> Profile:
         """Make the profile of a column, from a subsample of evenly spaced rows if it is long."""
         step = max(1, len(column) // _KNOT_ROWS)
-        values = np.asarray(column[::step], dtype=np.float64)
+        values = np.ascontiguousarray(column[::step], dtype=np.float64)  # columns of wide rows are far apart in memory
         if weights is None:
             distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
             return cls(distinct, counts.astype(np.float64), bool(np.isnan(values).any()))

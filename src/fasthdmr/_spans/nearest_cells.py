@@ -23,6 +23,11 @@ _PARTS = 4
 """The number of cells per interval between knots, so that a cell is smaller than the resolution of the splines."""
 
 _STEP = 4e5  # numbers of cells computed at a time, so that they fit into the cache
+_COUNTED = 4e6  # numbers of cells of rows computed at a time, so that each step has many rows
+
+_SAME_TABLE = np.zeros((3, 3, 3), dtype=bool)
+_SAME_TABLE[1] = True
+"""The neighbours of a cell in a stack of tables: those around it in its own table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,13 +63,18 @@ class Support:
     @classmethod
     def from_cells(cls, basis: Basis, occupied: Mapping[int, NDArray[np.bool_]]) -> Support:
         """Find the nearest occupied cells, given what `occupied_cells` returns."""
-        cells, nearest = cells_of_pairs(basis), {}
+        cells, nearest = cells_of_pairs(basis), dict[int, NDArray[Any]]()
+        alike: dict[tuple[int, int, bool, bool], list[int]] = {}
         for s, holds in occupied.items():
             if not holds.all():
-                i, j = basis.columns[s]
-                table = holds.reshape(cells[i].count, cells[j].count)
-                nearest[s] = _nearest(table, cells[i].is_categorical, cells[j].is_categorical)
-        return cls(basis, nearest)
+                first, second = (cells[j] for j in basis.columns[s])
+                kind = (first.count, second.count, first.is_categorical, second.is_categorical)
+                alike.setdefault(kind, []).append(s)
+        for (m, n, *fixed), spans in alike.items():
+            for part in steps(len(spans), m * n, _STEP):
+                tables = np.array([occupied[s].reshape(m, n) for s in spans[part]])
+                nearest.update(zip(spans[part], _nearest(tables, *fixed), strict=True))
+        return cls(basis, dict(sorted(nearest.items())))
 
     @cached_property
     def _cells(self) -> dict[int, Cells]:
@@ -154,7 +164,7 @@ class Support:
             own = (place >= 0) & (place < self.basis.sizes[s])
             coefficients.append(np.bincount(place[own], weights.data[own], self.basis.sizes[s]))
         core = _core.Spans(axes, [tuple(pair.index(x) for x in v) for v in inside], axes_of)
-        weight = np.concatenate(coefficients)
+        weight = np.concatenate(coefficients, dtype=np.float64)
         begin, columns = np.array([0, len(weight)]), np.arange(1, len(weight) + 1)
         return lambda values: core.evaluate(values, begin, columns, weight, 1)[:, 0]
 
@@ -179,8 +189,8 @@ def occupied_cells(X: NDArray[Any], weights: Floats | None, basis: Basis) -> dic
     cells = cells_of_pairs(basis)
     holds = {s: np.zeros(cells[i].count * cells[j].count, dtype=bool) for s, (i, j) in pairs.items()}
     rows = X if weights is None else X[weights > 0]
-    for part in steps(len(rows), max(len(cells), 1), _STEP):
-        codes = {j: own.codes(rows[part, j]) for j, own in cells.items()}
+    for part in steps(len(rows), max(len(cells), 1), _COUNTED):
+        codes = {j: own.codes(rows[part, j]).astype(np.int32) for j, own in cells.items()}
         for s, (i, j) in pairs.items():
             holds[s][codes[i] * cells[j].count + codes[j]] = True
     return holds
@@ -234,27 +244,41 @@ class Cells:
 
 
 def _nearest(holds: NDArray[np.bool_], fixed_row: bool = False, fixed_column: bool = False) -> NDArray[Any]:
-    """Return the nearest cell with rows for every cell, in row-major order; cells with rows map to themselves.
+    """Return the nearest cell with rows for every cell of each table, in row-major order.
 
-    The last row and the last column are for missing values. Cells with and without missing values are never matched.
-    If a variable is categorical, its row or column is fixed, and cells without a match map to the number of cells.
+    Cells with rows map to themselves. The last row and the last column are for missing values. Cells with and without
+    missing values are never matched. If a variable is categorical, its row or column is fixed, and cells without a
+    match map to the number of cells.
+
+    Parameters
+    ----------
+    holds : ndarray of shape (P, m, n)
+    fixed_row, fixed_column : bool
+
+    Returns
+    -------
+    ndarray of shape (P, m n)
 
     Examples
     --------
-    >>> _nearest(np.array([[True, False, False], [False, False, True], [False, False, False]]))
-    array([0, 0, 5, 0, 0, 5, 6, 7, 8], dtype=uint8)
+    >>> _nearest(np.array([[[True, False, False], [False, False, True], [False, False, False]]]))
+    array([[0, 0, 5, 0, 0, 5, 6, 7, 8]], dtype=uint8)
     """
     if fixed_row or fixed_column:
-        return _nearest_of_levels(holds, fixed_row, fixed_column)
-    nearest = np.arange(holds.size, dtype=np.min_scalar_type(holds.size)).reshape(holds.shape)
+        return np.array([_nearest_of_levels(table, fixed_row, fixed_column) for table in holds])
+    size = holds[0].size
+    number = np.arange(size, dtype=np.min_scalar_type(size)).reshape(holds[0].shape)
+    nearest = np.repeat(number[None], len(holds), axis=0)
     present, missing = slice(None, -1), slice(-1, None)
     for block in ((present, present), (present, missing), (missing, present)):
-        if holds[block].any():
-            found = distance_transform_cdt(
-                ~holds[block], metric="chessboard", return_distances=False, return_indices=True
+        own = holds[:, *block]
+        some = np.flatnonzero(own.any(axis=(1, 2)))
+        if len(some):
+            _, row, column = distance_transform_cdt(
+                ~own[some], metric=_SAME_TABLE, return_distances=False, return_indices=True
             )
-            nearest[block] = nearest[block][tuple(found)]
-    return nearest.ravel()
+            nearest[some, *block] = number[block][row, column]
+    return nearest.reshape(len(holds), -1)
 
 
 def _nearest_of_levels(holds: NDArray[np.bool_], fixed_row: bool, fixed_column: bool) -> NDArray[Any]:
