@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "support/parallel.hpp"
+#include "spans/column_tiles.hpp"
 
 namespace fasthdmr {
 
@@ -167,15 +167,17 @@ SpanBlock::SpanBlock(const Spans& spans, index capacity)
 
 void SpanBlock::load(const Table& x, const Rows& rows, int n_threads) {
     rows_ = rows.count;
-    parallel_for(index(spans_.axes().size()), n_threads, [&](index a) {
+    std::vector<ColumnUse> uses;
+    for (const Axis& axis : spans_.axes()) uses.emplace_back(axis.variable(), index(uses.size()));
+    std::sort(uses.begin(), uses.end());
+    for_tiles(x, rows, uses, n_threads, [&](index a, index first, double* tile, index count) {
         const Axis& axis = spans_.axes()[a];
-        double* values = values_.data() + a * capacity_ * kMaxRun;
-        std::int32_t* starts = starts_.data() + a * capacity_;
+        double* values = values_.data() + (a * capacity_ + first) * kMaxRun;
+        std::int32_t* starts = starts_.data() + a * capacity_ + first;
         // All coordinates are computed first: binary searches for different rows are independent, so that the processor
         // can execute several at once.
-        for (index r = 0; r < rows_; ++r) values[r * kMaxRun] = axis.coordinate(x.at(rows[r], axis.variable()));
-        for (index r = 0; r < rows_; ++r)
-            starts[r] = std::int32_t(axis.evaluate_at(values[r * kMaxRun], values + r * kMaxRun));
+        for (index r = 0; r < count; ++r) tile[r] = axis.coordinate(tile[r]);
+        for (index r = 0; r < count; ++r) starts[r] = std::int32_t(axis.evaluate_at(tile[r], values + r * kMaxRun));
     });
 }
 

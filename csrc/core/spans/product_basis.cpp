@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "kernels/kernels.hpp"
-#include "support/parallel.hpp"
+#include "spans/column_tiles.hpp"
 
 namespace fasthdmr {
 
@@ -155,12 +155,14 @@ void ProductBases::reserve(index rows) {
 }
 
 void ProductBases::load(const Table& x, const Rows& rows, int n_threads) {
-    parallel_for(size(), n_threads, [&](index k) {
-        double* values = values_.data() + k * capacity_ * kProductRun;
-        std::int32_t* starts = starts_.data() + k * capacity_;
-        const index variable = bases_[k].axis().variable();
-        for (index r = 0; r < rows.count; ++r)
-            starts[r] = std::int32_t(bases_[k].evaluate(x.at(rows[r], variable), values + r * kProductRun));
+    std::vector<ColumnUse> uses;
+    for (const ProductBasis& basis : bases_) uses.emplace_back(basis.axis().variable(), index(uses.size()));
+    std::sort(uses.begin(), uses.end());
+    for_tiles(x, rows, uses, n_threads, [&](index k, index first, const double* tile, index count) {
+        double* values = values_.data() + (k * capacity_ + first) * kProductRun;
+        std::int32_t* starts = starts_.data() + k * capacity_ + first;
+        for (index r = 0; r < count; ++r)
+            starts[r] = std::int32_t(bases_[k].evaluate(tile[r], values + r * kProductRun));
     });
 }
 

@@ -37,18 +37,27 @@ void TreeTargets::fill(const Rows& rows, index first, index last, double* out, i
     const index k = output_of(first);
     const TreeOutput& output = outputs_[k];
     const std::vector<index>& begin = column_begin_[k];
-    const index start = begin[first - first_term_[k]], stop = begin[last - first_term_[k]];
-    Buffer<double> columns((stop - start) * kBlockRows);
+    // The first column of a term is computed in the place of the term. Most terms have no others.
+    const auto first_column = [&](index t) { return begin[t - first_term_[k]]; };
+    const index others = first_column(last) - first_column(first) - (last - first);
+    UnsetBuffer<double> more(others * kBlockRows);
     std::vector<double*> places(output.columns->count(), nullptr);
-    for (index j = start; j < stop; ++j) places[j] = columns.data() + (j - start) * kBlockRows;
+    double* next = more.data();
+    for (index t = first; t < last; ++t)
+        for (index j = first_column(t); j < first_column(t + 1); ++j) {
+            const bool is_first = j == first_column(t);
+            places[j] = is_first ? out + (t - first) * leading : next;
+            if (!is_first) next += kBlockRows;
+        }
     InputBlock block(output.columns->comparison());
     block.load(x_, rows);
     output.columns->fill(block, places.data());
     for (index t = first; t < last; ++t) {
         double* term = out + (t - first) * leading;
-        std::fill_n(term, rows.count, 0.0);
-        for (index j = begin[t - first_term_[k]]; j < begin[t - first_term_[k] + 1]; ++j)
-            kernels().add_scaled(output.coefficient[j], columns.data() + (j - start) * kBlockRows, rows.count, term);
+        const double scale = output.coefficient[first_column(t)];
+        for (index r = 0; r < rows.count; ++r) term[r] *= scale;
+        for (index j = first_column(t) + 1; j < first_column(t + 1); ++j)
+            kernels().add_scaled(output.coefficient[j], places[j], rows.count, term);
     }
 }
 
