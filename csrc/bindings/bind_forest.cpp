@@ -68,11 +68,11 @@ std::shared_ptr<Forest> make_float64_forest(index n_features, index n_outputs, c
     const std::int64_t* first = set_offsets ? set_offsets->data() : nullptr;
     const double* ends = intervals ? intervals->data() : nullptr;
     const Released released;
-    std::vector<std::vector<double>> cuts;
+    SetCuts cuts;
     for (index s = 0; s < n_sets; ++s) {
         if (first[s] < 0 || first[s + 1] < first[s] || first[s + 1] > n_intervals)
             throw Error("set_offsets must ascend within the intervals");
-        cuts.push_back(cuts_of(ends + 2 * first[s], first[s + 1] - first[s], rounds));
+        cuts.append_union(ends + 2 * first[s], first[s + 1] - first[s], rounds);
     }
     std::vector<double> rounded;
     if (rounds) {

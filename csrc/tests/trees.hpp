@@ -82,8 +82,10 @@ struct Trees {
         }
         const NodeArrays nodes{index(left.size()), left.data(),      right.data(),
                                feature.data(),     threshold.data(), set.data()};
+        SetCuts all;
+        for (const std::vector<double>& of : cuts) all.append(of);
         comparison =
-            std::make_shared<const Comparison>(Comparison::of_nodes(nodes, std::vector<Replacement>(n_features), cuts));
+            std::make_shared<const Comparison>(Comparison::of_nodes(nodes, std::vector<Replacement>(n_features), all));
         for (std::size_t m = 0; m < left.size(); ++m)
             if (set[m] >= 0) set[m] = comparison->column({feature[m], cuts[set[m]]}) - n_features;
     }

@@ -9,6 +9,7 @@
 
 #include "kernels/kernels.hpp"
 #include "support/interruption.hpp"
+#include "support/neighbour.hpp"
 #include "support/sorting.hpp"
 
 namespace fasthdmr {
@@ -44,19 +45,6 @@ private:
     std::vector<std::pair<std::int64_t, double>> seen_;
 };
 
-// The next number above (direction 1) or below (-1) a number that has one, as std::nextafter gives it, but inline:
-// forests round the thresholds of all nodes. `Bits` is an integer type of the same size.
-template <class Bits, class Number>
-Number neighbour(Number number, int direction) {
-    static_assert(sizeof(Bits) == sizeof(Number));
-    if (number == 0) return Number(direction) * std::numeric_limits<Number>::denorm_min();
-    Bits bits;
-    std::memcpy(&bits, &number, sizeof bits);
-    bits += (number > 0) == (direction > 0) ? Bits(1) : Bits(-1);
-    std::memcpy(&number, &bits, sizeof number);
-    return number;
-}
-
 }  // namespace
 
 float largest_float_not_above(double threshold) {
@@ -74,8 +62,8 @@ double largest_double_not_above(float threshold) {
     constexpr float infinity = std::numeric_limits<float>::infinity();
     const auto finite = [](float v) { return std::isinf(v) ? std::copysign(0x1p128, double(v)) : double(v); };
     if (threshold == infinity) return infinity;
-    const double middle = (finite(threshold) + finite(neighbour<std::uint32_t>(threshold, 1))) / 2.0;
-    return float(middle) <= threshold ? middle : neighbour<std::uint64_t>(middle, -1);
+    const double middle = (finite(threshold) + finite(neighbour(threshold, 1))) / 2.0;
+    return float(middle) <= threshold ? middle : neighbour(middle, -1);
 }
 
 double smallest_double_not_below(float threshold) { return -largest_double_not_above(-threshold); }
@@ -111,6 +99,7 @@ void Comparison::check() const {
 }
 
 void Comparison::mark_sets() {
+    outside_.reserve(sets_.size());
     for (const ValueSet& set : sets_) {
         poll();
         const std::vector<double>& sorted = thresholds_[set.feature];
@@ -130,28 +119,48 @@ void sort_thresholds(std::vector<double>& thresholds) {
     thresholds.erase(std::unique(thresholds.begin(), thresholds.end()), thresholds.end());
 }
 
-std::vector<double> cuts_of(const double* intervals, index count, bool rounds) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
+namespace {
+
+// Sorts intervals (low, high], given as pairs of numbers, and merges those that overlap or touch. Returns how many
+// numbers are left.
+index merged(double* ends, index count) {
     std::vector<std::pair<double, double>> pairs;
-    pairs.reserve(count);
+    for (index k = 0; k < count; ++k) pairs.emplace_back(ends[2 * k], ends[2 * k + 1]);
+    std::sort(pairs.begin(), pairs.end());
+    index size = 0;
+    for (const auto& [low, high] : pairs) {
+        if (size > 0 && low <= ends[size - 1]) {
+            ends[size - 1] = std::max(ends[size - 1], high);
+            continue;
+        }
+        ends[size++] = low;
+        ends[size++] = high;
+    }
+    return size;
+}
+
+}  // namespace
+
+void SetCuts::append(const std::vector<double>& cuts) {
+    cuts_.insert(cuts_.end(), cuts.begin(), cuts.end());
+    offsets_.push_back(index(cuts_.size()));
+}
+
+void SetCuts::append_union(const double* intervals, index count, bool rounds) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const auto first = index(cuts_.size());
+    bool ascends = true;
     for (index k = 0; k < count; ++k) {
         const double low = intervals[2 * k], high = intervals[2 * k + 1];
         if (!(low <= high)) throw Error("the ends of the intervals of a set must be ascending numbers");
-        const double first = rounds ? smallest_double_not_below(float(low)) : low;
-        pairs.emplace_back(std::nextafter(first, -infinity), rounds ? largest_double_not_above(float(high)) : high);
+        const double least = rounds ? smallest_double_not_below(float(low)) : low;
+        const double below = least == -infinity ? least : neighbour(least, -1);
+        ascends &= k == 0 || cuts_.back() < below;
+        cuts_.push_back(below);
+        cuts_.push_back(rounds ? largest_double_not_above(float(high)) : high);
     }
-    std::sort(pairs.begin(), pairs.end());
-    std::vector<double> cuts;
-    cuts.reserve(2 * count);
-    for (const auto& [below, last] : pairs) {
-        if (!cuts.empty() && below <= cuts.back()) {
-            cuts.back() = std::max(cuts.back(), last);
-            continue;
-        }
-        cuts.push_back(below);
-        cuts.push_back(last);
-    }
-    return cuts;
+    if (!ascends) cuts_.resize(first + merged(cuts_.data() + first, count));
+    offsets_.push_back(index(cuts_.size()));
 }
 
 namespace {
@@ -159,19 +168,23 @@ namespace {
 // A node that splits by a set. They are sorted as the sets are.
 struct SetSplit {
     std::int64_t feature;
-    const std::vector<double>* cuts;
+    const double *begin, *end;  // its cuts
     index node;
 
     bool operator<(const SetSplit& other) const {
-        return feature != other.feature ? feature < other.feature : *cuts < *other.cuts;
+        if (feature != other.feature) return feature < other.feature;
+        return std::lexicographical_compare(begin, end, other.begin, other.end);
+    }
+    bool is_of(const ValueSet& set) const {
+        return feature == set.feature && std::equal(begin, end, set.cuts.begin(), set.cuts.end());
     }
 };
 
 }  // namespace
 
 // Invalid splits are skipped here: the constructor of Forest reports them.
-Comparison Comparison::of_nodes(const NodeArrays& a, std::vector<Replacement> replaced,
-                                const std::vector<std::vector<double>>& cuts, std::int64_t* numbers) {
+Comparison Comparison::of_nodes(const NodeArrays& a, std::vector<Replacement> replaced, const SetCuts& cuts,
+                                std::int64_t* numbers) {
     std::vector<std::vector<double>> thresholds(replaced.size());
     std::vector<SetSplit> by_set;
     Repeats repeats(a.n_nodes);
@@ -183,16 +196,16 @@ Comparison Comparison::of_nodes(const NodeArrays& a, std::vector<Replacement> re
         const bool splits = a.left[m] != -1 || a.right[m] != -1;
         if (!splits || a.feature[m] < 0 || a.feature[m] >= index(thresholds.size())) continue;
         const index set = a.set ? a.set[m] : -1;
-        if (set >= index(cuts.size())) throw Error("no such set of values: " + std::to_string(set));
-        if (set >= 0) by_set.push_back({a.feature[m], &cuts[set], m});
+        if (set >= cuts.size()) throw Error("no such set of values: " + std::to_string(set));
+        if (set >= 0) by_set.push_back({a.feature[m], cuts.begin(set), cuts.end(set), m});
         else if (!std::isnan(a.threshold[m])) add(a.feature[m], a.threshold[m]);
     }
     std::sort(by_set.begin(), by_set.end());
     std::vector<ValueSet> sets;
     for (const SetSplit& split : by_set) {
-        if (sets.empty() || sets.back().feature != split.feature || sets.back().cuts != *split.cuts) {
-            sets.push_back({split.feature, *split.cuts});
-            for (const double cut : *split.cuts) add(split.feature, cut);
+        if (sets.empty() || !split.is_of(sets.back())) {
+            sets.push_back({split.feature, {split.begin, split.end}});
+            for (const double cut : sets.back().cuts) add(split.feature, cut);
         }
         if (numbers) numbers[split.node] = index(sets.size()) - 1;
     }

@@ -9,6 +9,25 @@
 
 namespace fasthdmr {
 
+// The cuts of many sets of values, in one array. A set is the union of the intervals (cuts[0], cuts[1]], (cuts[2],
+// cuts[3]], ...
+class SetCuts {
+public:
+    // Appends the set that is the union of `count` closed intervals, given as pairs of numbers. If `rounds`, the union
+    // of the numbers whose rounding to float32 lies in an interval; the ends are then rounded, too.
+    void append_union(const double* intervals, index count, bool rounds = false);
+    // Appends a set by its cuts.
+    void append(const std::vector<double>& cuts);
+
+    index size() const { return index(offsets_.size()) - 1; }
+    const double* begin(index s) const { return cuts_.data() + offsets_[s]; }
+    const double* end(index s) const { return cuts_.data() + offsets_[s + 1]; }
+
+private:
+    std::vector<double> cuts_;
+    std::vector<index> offsets_{0};
+};
+
 // The nodes of a forest as arrays, from a loader.
 struct NodeArrays {
     index n_nodes;
@@ -24,8 +43,7 @@ struct Replacement {
     bool operator==(const Replacement& other) const;
 };
 
-// A set of values of a feature, such as the categories that go left at a split: the union of the intervals (cuts[0],
-// cuts[1]], (cuts[2], cuts[3]], ...
+// A set of values of a feature, such as the categories that go left at a split.
 struct ValueSet {
     index feature;
     std::vector<double> cuts;  // an even number of them, ascending
@@ -35,9 +53,6 @@ struct ValueSet {
         return feature != other.feature ? feature < other.feature : cuts < other.cuts;
     }
 };
-// The cuts of the union of `count` closed intervals, given as pairs of numbers. If `rounds`, the union of the numbers
-// whose rounding to float32 lies in an interval; the ends are then rounded, too.
-std::vector<double> cuts_of(const double* intervals, index count, bool rounds = false);
 
 // The largest float32 that is not above a threshold. A float32 x is above the threshold if and only if it is above this
 // number.
@@ -66,10 +81,10 @@ public:
     // The sets must ascend strictly, too.
     Comparison(std::vector<std::vector<double>> thresholds, std::vector<Replacement> replaced,
                std::vector<ValueSet> sets = {});
-    // The comparison in float64 for the nodes of a forest; cuts[k] are the cuts of set number k. `numbers`, if given,
+    // The comparison in float64 for the nodes of a forest, with the cuts of their sets. `numbers`, if given,
     // receives for each node the number of its set in this comparison, or -1.
-    static Comparison of_nodes(const NodeArrays& nodes, std::vector<Replacement> replaced,
-                               const std::vector<std::vector<double>>& cuts = {}, std::int64_t* numbers = nullptr);
+    static Comparison of_nodes(const NodeArrays& nodes, std::vector<Replacement> replaced, const SetCuts& cuts = {},
+                               std::int64_t* numbers = nullptr);
     // This comparison without the columns of sets.
     Comparison without_sets() const;
     // This comparison with feature j in column first + j of the input, as a function of variables[j]. No variables: each

@@ -143,9 +143,7 @@ private:
     index ubjson_count() {
         const char type = next();
         if (type == 'L') {  // the type of all lengths in exports of xgboost
-            const std::string_view bytes = take(8);
-            std::uint64_t count = 0;
-            for (int k = 0; k < 8; ++k) count = count << 8 | std::uint8_t(bytes[k]);
+            const auto count = big_endian<std::uint64_t>(take(8).data());
             if (count > std::uint64_t(left())) fail("a length that is more than the rest", at_);
             return index(count);
         }

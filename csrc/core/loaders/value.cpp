@@ -35,6 +35,14 @@ void Value::numbers(std::vector<double>& out) const {
     for (index k = 0; k < size(); ++k) out[k] = items_[k].number();
 }
 
+void Value::integers(std::vector<std::int64_t>& out) const {
+    out.resize(size());
+    if (is_packed() && decode(packed_, bytes_, count_, out.data()))
+        for (const std::int64_t number : out) whole(number);
+    else
+        for (index k = 0; k < size(); ++k) out[k] = integer(k);
+}
+
 const Value* Value::find(std::string_view key) const {
     if (kind_ != Kind::object) return nullptr;
     const Value* found = std::find_if(items_, items_ + count_, [&](const Value& item) { return item.name_ == key; });

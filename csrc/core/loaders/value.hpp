@@ -1,7 +1,6 @@
 // A value of a parsed document.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -10,10 +9,11 @@
 
 namespace fasthdmr {
 
-// The number as an integer. An error if it is not a whole number.
-inline std::int64_t whole(double number) {
-    constexpr double most = 9007199254740992.0;  // 2^53: whole numbers up to it are exact
-    if (!(std::abs(number) <= most) || double(std::int64_t(number)) != number)
+// The number as an integer. An error if it is not a whole number of at most 2^53, up to which float64 is exact.
+template <class Number>
+std::int64_t whole(Number number) {
+    constexpr auto most = Number(std::int64_t(1) << 53);
+    if (!(-most <= number && number <= most) || Number(std::int64_t(number)) != number)
         throw Error("The model's export is damaged: a whole number is missing.");
     return std::int64_t(number);
 }
@@ -51,6 +51,8 @@ public:
     std::int64_t integer() const { return whole(number()); }
     // All numbers of an array of numbers.
     void numbers(std::vector<double>& out) const;
+    // The same. An error if they are no whole numbers.
+    void integers(std::vector<std::int64_t>& out) const;
     // A member of an object. If it does not exist, `find` returns null and `at` throws an error.
     const Value* find(std::string_view key) const;
     const Value* find(Key& key) const;

@@ -6,6 +6,8 @@
 #include <limits>
 #include <memory>
 
+#include "support/neighbour.hpp"
+
 namespace fasthdmr {
 
 namespace {
@@ -25,21 +27,22 @@ index parameter(const Value& of, std::string_view key) {
 // The arrays of a tree that are read, by node. Their memory is reused from tree to tree.
 class Fields {
 public:
-    std::vector<double> left, right, feature, threshold, default_left;
-    std::vector<double> weight;      // empty if a tree with vector leaves has none: weights are then equal
-    std::vector<double> split_type;  // empty if no split is by categories
+    std::vector<std::int64_t> left, right, feature;
+    std::vector<double> threshold, default_left;
+    std::vector<double> weight;            // empty if a tree with vector leaves has none: weights are then equal
+    std::vector<std::int64_t> split_type;  // empty if no split is by categories
 
     void read(const Value& tree, index nodes, index width) {
-        tree.array(left_children_, nodes).numbers(left);
-        tree.array(right_children_, nodes).numbers(right);
-        tree.array(split_indices_, nodes).numbers(feature);
+        tree.array(left_children_, nodes).integers(left);
+        tree.array(right_children_, nodes).integers(right);
+        tree.array(split_indices_, nodes).integers(feature);
         tree.array(split_conditions_, nodes).numbers(threshold);
         tree.array(default_left_, nodes).numbers(default_left);
         weight.clear();
         split_type.clear();
         // Trees with vector leaves may have no weights.
         if (width == 1 || tree.find(sum_hessian_)) tree.array(sum_hessian_, nodes).numbers(weight);
-        if (tree.find(split_type_)) tree.array(split_type_, nodes).numbers(split_type);
+        if (tree.find(split_type_)) tree.array(split_type_, nodes).integers(split_type);
         width_ = width;
         read_leaves(tree, nodes);
         read_segments(tree, nodes);
@@ -50,16 +53,15 @@ public:
     void split_by_categories(index node, index at, index left_at, index right_at, ReadTrees& trees) {
         const index k = segment_of_.empty() ? -1 : segment_of_[node];
         if (k < 0) throw Error("The model's export is damaged: a node without its categories.");
-        const std::int64_t begin = whole(segment_begin_[k]), size = whole(segment_size_[k]),
-                           n = index(category_.size());
+        const std::int64_t begin = segment_begin_[k], size = segment_size_[k], n = index(category_.size());
         if (begin < 0 || size < 0 || begin > n || size > n - begin)
             throw Error("The model's export is damaged: no such categories.");
-        trees.split_by_set(at, whole(feature[node]), default_left[node] == 0.0, right_at, left_at);
+        trees.split_by_set(at, feature[node], default_left[node] == 0.0, right_at, left_at);
         for (index c = begin; c < begin + size; ++c) {
-            const std::int64_t first = whole(category_[c]);
+            const std::int64_t first = category_[c];
             const index start = c;  // of consecutive categories, which are one interval
-            while (c + 1 < begin + size && category_[c + 1] == category_[c] + 1.0) ++c;
-            trees.append_interval(float(first), std::nextafter(float(first + c - start) + 1.0f, 0.0f));
+            while (c + 1 < begin + size && category_[c + 1] == category_[c] + 1) ++c;
+            trees.append_interval(float(first), neighbour(float(first + c - start) + 1.0f, -1));
         }
     }
 
@@ -67,7 +69,7 @@ public:
     double leaf(index node, index k) const {
         if (width_ == 1) return double(float(threshold[node]));
         if (!leaf_weights_) return double(float(node_weights_->number(node * width_ + k)));
-        const std::int64_t leaf = whole(right[node]);
+        const std::int64_t leaf = right[node];
         if (leaf < 0 || leaf >= leaf_weights_->size() / width_)
             throw Error("The model's export is damaged: no such leaf.");
         return double(float(leaf_weights_->number(leaf * width_ + k)));
@@ -88,9 +90,9 @@ private:
         const Value* by_categories = tree.find(categories_nodes_);
         if (!by_categories || by_categories->size() == 0) return;
         segment_of_.assign(nodes, -1);
-        tree.at(categories_).numbers(category_);
-        tree.array(categories_segments_, by_categories->size()).numbers(segment_begin_);
-        tree.array(categories_sizes_, by_categories->size()).numbers(segment_size_);
+        tree.at(categories_).integers(category_);
+        tree.array(categories_segments_, by_categories->size()).integers(segment_begin_);
+        tree.array(categories_sizes_, by_categories->size()).integers(segment_size_);
         for (index k = 0; k < by_categories->size(); ++k) {
             const std::int64_t node = by_categories->integer(k);
             if (node < 0 || node >= nodes) throw Error("The model's export is damaged: categories of no node.");
@@ -104,13 +106,14 @@ private:
         categories_segments_{"categories_segments"}, categories_sizes_{"categories_sizes"};
     index width_ = 1;
     const Value *leaf_weights_ = nullptr, *node_weights_ = nullptr;
-    std::vector<double> category_, segment_begin_, segment_size_;
+    std::vector<std::int64_t> category_, segment_begin_, segment_size_;
     std::vector<index> segment_of_;  // by node, its number among the nodes that split by categories, or -1
 };
 
 // In float32, x < t is the same as x <= the next smaller number than t.
 float number_before(double threshold) {
-    return std::nextafter(float(threshold), -std::numeric_limits<float>::infinity());
+    const auto number = float(threshold);
+    return number > -std::numeric_limits<float>::infinity() ? neighbour(number, -1) : number;
 }
 
 class Reader {
@@ -126,9 +129,9 @@ public:
         number_[0] = 0;
         order_.assign(1, 0);
         for (std::size_t k = 0; k < order_.size(); ++k)
-            if (const std::int64_t left = whole(fields_.left[order_[k]]); left != -1) {
+            if (const std::int64_t left = fields_.left[order_[k]]; left != -1) {
                 visit(left);
-                visit(whole(fields_.right[order_[k]]));
+                visit(fields_.right[order_[k]]);
             }
         const index first = trees_.append(index(order_.size()));
         for (std::size_t k = 0; k < order_.size(); ++k) write(order_[k], first + index(k));
@@ -160,15 +163,15 @@ private:
 
     void write(index node, index at) {
         trees_.weight[at] = fields_.weight.empty() ? 1.0 : double(float(fields_.weight[node]));
-        if (fields_.left[node] == -1.0) {
+        if (fields_.left[node] == -1) {
             for (index c = 0; c < trees_.width; ++c) trees_.value[at * trees_.width + c] = fields_.leaf(node, c);
             return;
         }
-        const index left = number_[index(fields_.left[node])], right = number_[index(fields_.right[node])];
-        if (!fields_.split_type.empty() && whole(fields_.split_type[node]) != 0)
+        const index left = number_[fields_.left[node]], right = number_[fields_.right[node]];
+        if (!fields_.split_type.empty() && fields_.split_type[node] != 0)
             fields_.split_by_categories(node, at, left, right, trees_);
         else
-            trees_.split(at, whole(fields_.feature[node]), double(number_before(fields_.threshold[node])),
+            trees_.split(at, fields_.feature[node], double(number_before(fields_.threshold[node])),
                          fields_.default_left[node] != 0.0, left, right);
     }
 

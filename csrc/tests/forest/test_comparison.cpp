@@ -29,6 +29,13 @@ std::shared_ptr<const Forest> forest_of(const Trees& trees, std::shared_ptr<cons
     return std::make_shared<const Forest>(arrays);
 }
 
+// The cuts of a union of closed intervals.
+SetCuts union_of(const std::vector<double>& intervals, bool rounds = false) {
+    SetCuts cuts;
+    cuts.append_union(intervals.data(), index(intervals.size()) / 2, rounds);
+    return cuts;
+}
+
 }  // namespace
 
 TEST(the_largest_float64_whose_float32_is_not_above) {
@@ -73,18 +80,17 @@ TEST(replaced_values) {
 }
 
 TEST(sets_of_values) {
-    const double intervals[] = {2.0, 2.5, -1.0, 1.0, 0.5, 1.5};
-    CHECK(cuts_of(intervals, 3) ==
+    const SetCuts cuts = union_of({2.0, 2.5, -1.0, 1.0, 0.5, 1.5});
+    CHECK(std::vector<double>(cuts.begin(0), cuts.end(0)) ==
           (std::vector<double>{std::nextafter(-1.0, -2.0), 1.5, std::nextafter(2.0, 0.0), 2.5}));
-    const double wrong[] = {1.0, 0.0};
-    CHECK_THROWS(Error, "must be ascending numbers", cuts_of(wrong, 1));
+    CHECK_THROWS(Error, "must be ascending numbers", union_of({1.0, 0.0}));
     Trees trees(2, 1, 1);
     trees.add({split(1, 0.5, 1, 2, true), leaf({1.0}), leaf({2.0})});
     const std::int64_t set[] = {0, -1, -1};
     const TreeArrays a = trees.arrays();
     const NodeArrays nodes{3, a.left, a.right, a.feature, a.threshold, set};
-    const auto comparison = std::make_shared<const Comparison>(
-        Comparison::of_nodes(nodes, std::vector<Replacement>(2), {cuts_of(intervals, 3)}));
+    const auto comparison =
+        std::make_shared<const Comparison>(Comparison::of_nodes(nodes, std::vector<Replacement>(2), cuts));
     CHECK(comparison->columns() == 3 && comparison->variable(2) == 1 && comparison->without_sets().columns() == 2);
     TreeArrays arrays = a;
     arrays.comparison = comparison;
@@ -122,7 +128,8 @@ TEST(sets_of_values_that_are_rounded_to_float32) {
                 }
             }
         }
-        const std::vector<double> cuts = cuts_of(intervals.data(), 3, true);
+        const SetCuts all = union_of(intervals, true);
+        const std::vector<double> cuts(all.begin(0), all.end(0));
         CHECK(cuts.size() % 2 == 0 && std::is_sorted(cuts.begin(), cuts.end()));
         for (const double x : probes) {
             bool expected = false, found = false;
@@ -151,7 +158,9 @@ TEST(numbers_of_the_sets_of_nodes) {
     }
     left[11] = right[11] = -1;
     const NodeArrays nodes{12, left.data(), right.data(), feature.data(), threshold.data(), set.data()};
-    const Comparison comparison = Comparison::of_nodes(nodes, std::vector<Replacement>(2), cuts, numbers.data());
+    SetCuts all;
+    for (const std::vector<double>& of : cuts) all.append(of);
+    const Comparison comparison = Comparison::of_nodes(nodes, std::vector<Replacement>(2), all, numbers.data());
     CHECK(numbers[10] == -1 && numbers[11] == -1);
     std::vector<char> used(comparison.sets().size(), 0);
     for (index m = 0; m < 10; ++m) {
@@ -160,7 +169,7 @@ TEST(numbers_of_the_sets_of_nodes) {
     }
     CHECK(std::count(used.begin(), used.end(), 0) == 0);
     CHECK(comparison.thresholds()[0].front() == 0.0 && comparison.code_of_threshold(0, 0.25) == 1.0f);
-    CHECK(Comparison::of_nodes(nodes, std::vector<Replacement>(2), cuts) == comparison);
+    CHECK(Comparison::of_nodes(nodes, std::vector<Replacement>(2), all) == comparison);
 }
 
 TEST(one_comparison_for_forests_of_both_kinds) {
