@@ -205,6 +205,14 @@ def ridge_regression(f, spans, weights, factor):
     return share @ (f - fit) ** 2, np.trace(hat), np.concatenate(parts)
 
 
+def ridge_systems(X, weights, basis, values, sums):
+    products = _core.SpanGram(sums, X, weights, "all", 1).covariance(list(range(len(basis.subspaces))), 1)
+    right = sums.output_with_columns.reshape(-1, values.shape[1])[1:]
+    scale = np.repeat(basis.sizes, basis.sizes) * reference.effective_rows(weights)
+    primal = Primal(products, right, 1 / scale, sums.output_variance, 1)
+    return primal, Dual(X, weights, basis, values, scale, 1)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("factor", [0.5, 20.0])
 def test_ridge_regression_through_columns_and_through_rows(factor, weighted):
@@ -213,16 +221,52 @@ def test_ridge_regression_through_columns_and_through_rows(factor, weighted):
     expected = ridge_regression(f, reference.columns(basis, X), weights, factor)
     values = f[:, None].copy()
     sums = _core.array_sums(basis.core, X, weight=weights, values=values, n_threads=1)
-    products = _core.SpanGram(sums, X, weights, "all", 1).covariance(list(range(len(basis.subspaces))), 1)
-    right = sums.output_with_columns.reshape(-1, 1)[1:]
-    scale = np.repeat(basis.sizes, basis.sizes) * reference.effective_rows(weights)
-    primal = Primal(products, right, 1 / scale, sums.output_variance, 1)
-    dual = Dual(X, weights, basis, values, scale, 1)
-    for system in (primal, dual):
+    for system in ridge_systems(X, weights, basis, values, sums):
         left, spent = system.fit(factor)
         assert_close(left[0], expected[0], 1e-8, reason="normal equations")
         assert_close(spent, expected[1], 1e-8, reason="normal equations")
         assert_close(system.coefficients(factor)[:, 0], expected[2], 1e-7, reason="normal equations")
+
+
+@pytest.mark.parametrize("centre", [0.5, 16.0, 512.0])
+def test_fits_around_a_penalty(centre):
+    """They are exact at the centre, and in error by less than the criterion can tell apart up to a ratio of 32."""
+    X, f, basis = case(0, order=2, n_rows=300)
+    values = np.column_stack([f, f + np.random.default_rng(2).normal(size=len(f)), np.zeros(len(f))])
+    sums = _core.array_sums(basis.core, X, weight=None, values=values, n_threads=1)
+    for system in ridge_systems(X, np.ones(len(X)), basis, values, sums):
+        near = system.fits_around(centre)
+        for ratio, tolerance in ((1.0, 1e-9), (0.25, 1e-6), (4.0, 1e-6), (1 / 32, 1e-2), (32.0, 1e-2)):
+            left, spent = system.fit(ratio * centre)
+            found, freedom = near(ratio * centre)
+            assert_close(found, left, tolerance, reason="Gauss quadrature")
+            assert_close(freedom, spent, tolerance, reason="Gauss quadrature")
+        assert_close(system.solution(centre), system.factored(centre)(system.right), 1e-12, reason="rounding")
+
+
+@pytest.mark.parametrize("noise", [0.0, 1.0, 10.0, 1000.0])
+def test_the_penalty_is_the_same_with_one_factorisation(noise, monkeypatch):
+    X, f, basis = case(0, order=2, n_rows=400)
+    values = (f + noise * np.std(f) * np.random.default_rng(3).normal(size=len(f)))[:, None]
+    sums = _core.array_sums(basis.core, X, weight=None, values=values, n_threads=1)
+    fits = []
+    for exact in (10_000, 10):
+        monkeypatch.setattr(joint_fit, "EXACT", exact)
+        for system in ridge_systems(X, np.ones(len(X)), basis, values, sums):
+            system._n_probes, system._both = (
+                1,
+                np.asfortranarray(  # the same probes
+                    np.hstack([system.right, np.diag(np.sqrt(system.diagonal))])
+                ),
+            )
+
+            def criterion(left, spent):
+                share = 1 - 1.5 * (1 + spent) / len(X)
+                return left[0] / share**2 if share > 0 else np.inf
+
+            fits.append(joint_fit._choose(system, criterion, RIDGE))
+    assert len({factor for factor, _ in fits}) == 1
+    assert_close([spent for _, spent in fits], [fits[0][1]] * 4, 1e-3, reason="Gauss quadrature")
 
 
 def test_the_penalty_is_found_if_the_criterion_is_infinite_for_small_ones():

@@ -134,18 +134,23 @@ py::array_t<double> covariance(const Gram& gram, const Spanning& spanning, int n
     return out;
 }
 
-// Ridge regression on some spans: the solutions for right-hand sides, (columns, m).
-py::array_t<double> solve_ridge(const Gram& gram, const Spanning& spanning, double ridge,
-                                const py::array_t<double, py::array::f_style>& b) {
+// Ridge regression on some spans.
+std::shared_ptr<RidgeSystem> ridge_system(const Gram& gram, const Spanning& spanning, double ridge) {
     for (const index s : spanning)
         if (s < 0 || s >= index(gram.spans->all().size())) throw Error("no such span: " + std::to_string(s));
-    if (b.ndim() != 2 || b.shape(0) != gram.blocks.columns(spanning))
-        throw Error("expected (columns, m) right-hand sides");
+    const Released released;
+    return std::make_shared<RidgeSystem>(gram.blocks, spanning, ridge);
+}
+
+using ColumnMajor = py::array_t<double, py::array::f_style>;
+
+py::array_t<double> solve_ridge(const RidgeSystem& system, const ColumnMajor& b) {
+    if (b.ndim() != 2 || b.shape(0) != system.size()) throw Error("expected (columns, m) right-hand sides");
     auto out = column_major(b.shape(0), b.shape(1));
     std::vector<double> x(b.data(), b.data() + b.size());
     {
         const Released released;
-        x = RidgeSystem(gram.blocks, spanning, ridge).solve(std::move(x));
+        x = system.solve(std::move(x));
     }
     std::copy(x.begin(), x.end(), out.mutable_data());
     return out;
@@ -259,26 +264,35 @@ py::array_t<index> cells_of(const std::vector<double>& breaks, const py::array& 
     return out;
 }
 
-// Solves a x = b for a symmetric positive definite a, (n, n), and b, (n, m).
-py::array_t<double> solve_positive(const Doubles& a, const py::array_t<double, py::array::f_style>& b, int n_threads) {
+// A symmetric positive definite matrix, factored.
+struct PositiveMatrix {
+    index n;
+    Buffer<double> factor;
+};
+
+std::shared_ptr<PositiveMatrix> factored(const Doubles& a, int n_threads) {
     const index n = a.ndim() == 2 ? a.shape(0) : -1;
-    if (n < 0 || a.shape(1) != n || b.ndim() != 2 || b.shape(0) != n) throw Error("expected (n, n) and (n, m) arrays");
-    auto out = column_major(n, b.shape(1));
+    if (n < 0 || a.shape(1) != n) throw Error("expected an (n, n) array");
+    const auto result = std::make_shared<PositiveMatrix>(PositiveMatrix{n, {a.data(), a.data() + n * n}});
+    const Released released;
+    if (!cholesky(result->factor.data(), n, n_threads))
+        throw Error("the products of splines are not finite: rescale the variables");
+    return result;
+}
+
+// Solves a x = b, (n, m).
+py::array_t<double> solve_positive(const PositiveMatrix& a, const ColumnMajor& b, int n_threads) {
+    if (b.ndim() != 2 || b.shape(0) != a.n) throw Error("expected (n, n) and (n, m) arrays");
+    auto out = column_major(a.n, b.shape(1));
     double* x = std::copy_n(b.data(), b.size(), out.mutable_data()) - b.size();
-    bool solved;
-    {
-        const Released released;
-        Buffer<double> factor(a.data(), a.data() + n * n);
-        solved = cholesky(factor.data(), n, n_threads);
-        // The size of batches is fixed: results must not depend on the number of threads.
-        constexpr index batch = 64;
-        parallel_for(solved ? (b.shape(1) + batch - 1) / batch : 0, n_threads, [&](index k) {
-            const index count = std::min(batch, index(b.shape(1)) - k * batch);
-            for (const char transposed : {'N', 'T'})
-                solve_triangle('L', transposed, factor.data(), n, n, x + k * batch * n, count);
-        });
-    }
-    if (!solved) throw Error("the products of splines are not finite: rescale the variables");
+    const Released released;
+    // The size of batches is fixed: results must not depend on the number of threads.
+    constexpr index batch = 64;
+    parallel_for((b.shape(1) + batch - 1) / batch, n_threads, [&](index k) {
+        const index count = std::min(batch, index(b.shape(1)) - k * batch);
+        for (const char transposed : {'N', 'T'})
+            solve_triangle('L', transposed, a.factor.data(), a.n, a.n, x + k * batch * a.n, count);
+    });
     return out;
 }
 
@@ -315,7 +329,11 @@ void bind_spans(py::module_& m) {
         .def("state", &gram_state)
         .def("merged", &merged_gram, py::arg("other"), py::arg("sums"))
         .def("covariance", &covariance, py::arg("spans"), py::arg("n_threads"))
-        .def("solve", &solve_ridge, py::arg("spans"), py::arg("ridge"), py::arg("right"));
+        .def("ridge_system", &ridge_system, py::arg("spans"), py::arg("ridge"));
+    bind_class<RidgeSystem>(m, "RidgeSystem").def("solve", &solve_ridge, py::arg("right"));
+    bind_class<PositiveMatrix>(m, "PositiveMatrix")
+        .def_static("_make", &factored, py::arg("a").noconvert(), py::arg("n_threads"))
+        .def("solve", &solve_positive, py::arg("b"), py::arg("n_threads"));
     bind_class<Sums>(m, "TermSums")
         .def_static("restored", &restored_sums, py::arg("spans"), py::arg("state"))
         .def("state", &sums_state)
@@ -334,7 +352,12 @@ void bind_spans(py::module_& m) {
     m.def("array_sums", &array_sums, py::arg("spans"), py::arg("x"), py::kw_only(), py::arg("weight").none(true),
           py::arg("values"), py::arg("n_threads"));
     m.def("find_cells", &cells_of, py::arg("breaks"), py::arg("x"), py::arg("column"));
-    m.def("solve_positive", &solve_positive, py::arg("a").noconvert(), py::arg("b"), py::arg("n_threads"));
+    m.def(
+        "solve_positive",
+        [](const Doubles& a, const ColumnMajor& b, int n_threads) {
+            return solve_positive(*factored(a, n_threads), b, n_threads);
+        },
+        py::arg("a").noconvert(), py::arg("b"), py::arg("n_threads"));
 }
 
 }  // namespace fasthdmr

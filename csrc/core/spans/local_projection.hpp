@@ -18,6 +18,7 @@ public:
     RidgeSystem(const SpanGram& gram, const Spanning& spanning, double ridge);
     // b holds one or more right-hand sides, one after the other.
     std::vector<double> solve(std::vector<double> b) const;
+    index size() const { return n_; }
 
 private:
     index n_;

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from fasthdmr import _core
 from fasthdmr._spans.axes import axis_columns, axis_kernel
 from fasthdmr._spans.basis import MAX_DUAL_ROWS, Basis, tensor_columns
 from fasthdmr._spans.leave_out import JointProjection
+from fasthdmr._spans.penalties import Quadratures
 from fasthdmr._support.steps import steps
 from fasthdmr._support.typing import Floats
 
@@ -22,6 +25,8 @@ _INFLATION = 1.5
 _LARGEST_FACTOR = 1e4
 _PROBES = 32
 EXACT = 600
+_NEAR = 32.0  # up to this ratio of factors, approximations around one of them are exact enough to choose another one
+_MOST_CENTRES = 4
 _CACHED = 3e5  # the most products of rows in one step, for all axes, so that they stay in the cache
 _MAX_COLUMNS = 6000  # up to this number, elimination of levels takes less time than the dual form
 FEW_LEVELS = 32
@@ -101,19 +106,17 @@ def fit_system(
     if not usable.any():
         nothing = JointProjection(basis, least, 0.0, n_effective)
         return JointFit(gram, np.zeros(shape, order="F"), least, nothing)
-    freedom_of: dict[float, float] = {}
 
-    def criterion(factor: float) -> float:
-        left, freedom = system.fit(factor)
-        freedom_of[factor] = freedom
+    def criterion(left: Floats, freedom: float) -> float:
         share = 1 - _INFLATION * (1 + freedom) / n_effective
         return float(np.sum(left[usable] / variance[usable]) / share**2) if share > 0 else np.inf
 
+    projection = None
     if factor is None:
-        factor = _minimise(criterion, least)
+        factor, freedom = _choose(system, criterion, least)
+        projection = JointProjection(basis, factor, freedom, n_effective)
     coefficients = np.zeros(shape, order="F")
     coefficients[1:] = system.coefficients(factor)
-    projection = JointProjection(basis, factor, freedom_of[factor], n_effective) if freedom_of else None
     return JointFit(gram, coefficients, factor, projection)
 
 
@@ -153,6 +156,25 @@ def _has_many_levels(basis: Basis) -> bool:
     return any(axis.is_categorical and axis.size > FEW_LEVELS for axis in basis.axes)
 
 
+def _choose(system: Ridge, criterion: Callable[[Floats, float], float], least: float) -> tuple[float, float]:
+    """Return the factor that minimises a criterion of `Ridge.fit`, and its degrees of freedom.
+
+    If there are many columns, the fits are approximations around a centre, which is moved to the minimum.
+    """
+    if system.size <= EXACT:
+        exact = cache(system.fit)
+        factor = _minimise(lambda c: criterion(*exact(c)), least)
+        return factor, exact(factor)[1]
+    factor, centre = _NEAR * least, np.inf
+    for _ in range(_MOST_CENTRES):
+        if max(factor / centre, centre / factor) <= _NEAR:
+            break
+        centre = factor
+        fit = system.fits_around(centre)
+        factor = _minimise(lambda c: criterion(*fit(c)), least)  # noqa: B023 - called at once
+    return factor, fit(factor)[1]
+
+
 def _minimise(criterion: Callable[[float], float], least: float) -> float:
     """Return the factor that minimises a criterion, among `least` times powers of two.
 
@@ -173,7 +195,71 @@ def _minimise(criterion: Callable[[float], float], least: float) -> float:
     return best()
 
 
-class Primal:
+class Ridge(ABC):
+    """Ridge regression with a penalty c, given by a matrix A, the diagonal of D and right-hand sides b.
+
+    The solutions are (A + c D)⁻¹ b.
+
+    Parameters
+    ----------
+    right : ndarray of shape (n, K)
+    diagonal : ndarray of shape (n,)
+    """
+
+    def __init__(self, right: Floats, diagonal: Floats) -> None:
+        self.size, K = right.shape
+        self.diagonal = diagonal
+        probes = np.eye(self.size) if self.size <= EXACT else random_signs(self.size)
+        self._n_probes = 1 if self.size <= EXACT else _PROBES
+        self._both = np.asfortranarray(np.hstack([right, np.sqrt(diagonal)[:, None] * probes]))
+        self.right = self._both[:, :K]
+        self._solutions: dict[float, Floats] = {}
+
+    @abstractmethod
+    def factored(self, factor: float) -> Callable[[Floats], Floats]:
+        """Return the function that multiplies columns, (n, m), by (A + c D)⁻¹."""
+
+    @abstractmethod
+    def mean_squares(self, factor: float, first: Floats, second: Floats) -> Floats:
+        """Return the mean squared residuals, (K,), from b' x and x' D x of the solutions x."""
+
+    def fit(self, factor: float) -> tuple[Floats, float]:
+        """Return the mean squared residuals, (K,), and the degrees of freedom."""
+        x = self.factored(factor)(self._both)
+        self._solutions[factor] = x[:, : self.right.shape[1]]
+        forms = np.sum(self._both * x, axis=0), np.sum(self.diagonal[:, None] * x**2, axis=0)
+        return self._result(factor, *forms)
+
+    def fits_around(self, centre: float) -> Callable[[float], tuple[Floats, float]]:
+        """Return an approximation of `fit`, which needs one factorisation for all factors."""
+        forms = Quadratures(self.factored(centre), centre, self.diagonal, self._both)
+        self._solutions[centre] = forms.of_centre[:, : self.right.shape[1]]
+        return lambda factor: self._result(factor, *forms.at(factor))
+
+    def _result(self, factor: float, first: Floats, second: Floats) -> tuple[Floats, float]:
+        K = self.right.shape[1]
+        freedom = self.size - factor * float(np.sum(first[K:])) / self._n_probes
+        return np.maximum(self.mean_squares(factor, first[:K], second[:K]), 0.0), freedom
+
+    def solution(self, factor: float) -> Floats:
+        """Return the solutions for the right-hand sides, (n, K)."""
+        if factor not in self._solutions:
+            self._solutions[factor] = self.factored(factor)(self.right)
+        return self._solutions[factor]
+
+    def coefficients(self, factor: float) -> Floats:
+        """Return the coefficients, (columns, K)."""
+        return self.solution(factor)
+
+
+def _factored(matrix: Floats, factor: float, diagonal: Floats, n_threads: int) -> Callable[[Floats], Floats]:
+    system = matrix.copy()
+    system.flat[:: len(system) + 1] += factor * diagonal
+    solver = _core.PositiveMatrix(system, n_threads)
+    return lambda right: solver.solve(np.asfortranarray(right), n_threads)
+
+
+class Primal(Ridge):
     """Ridge regression by the Gram matrix of the columns.
 
     Parameters
@@ -188,32 +274,17 @@ class Primal:
     """
 
     def __init__(self, products: Floats, right: Floats, ridge: Floats, variance: Floats, n_threads: int) -> None:
-        self.products, self.right, self.ridge, self.variance = products, right, ridge, variance
-        self.n_threads = n_threads
-        self.solutions: dict[float, Floats] = {}  # those of `fit`
-        p = len(ridge)
-        self.probes = np.eye(p) if p <= EXACT else random_signs(p)
-        self.probes_norm = 1.0 if p <= EXACT else float(_PROBES)
+        super().__init__(right, ridge)
+        self.products, self.variance, self.n_threads = products, variance, n_threads
 
-    def _solve(self, factor: float, right: Floats) -> Floats:
-        system = self.products.copy()
-        system.flat[:: len(system) + 1] += factor * self.ridge
-        return _core.solve_positive(system, np.asfortranarray(right), self.n_threads)
+    def factored(self, factor: float) -> Callable[[Floats], Floats]:
+        """Return the function that solves for right-hand sides (see `Ridge`)."""
+        return _factored(self.products, factor, self.diagonal, self.n_threads)
 
-    def fit(self, factor: float) -> tuple[Floats, float]:
-        """Return the mean squared residuals, (K,), and the degrees of freedom."""
-        root = np.sqrt(factor * self.ridge)[:, None]
-        both = self._solve(factor, np.hstack([self.right, root * self.probes]))
-        K = self.right.shape[1]
-        a, solved = both[:, :K].copy(), both[:, K:]
-        self.solutions[factor] = a
-        left = self.variance - np.sum(a * self.right, axis=0) - factor * np.sum(self.ridge[:, None] * a**2, axis=0)
-        freedom = len(self.ridge) - float(np.sum(root * self.probes * solved)) / self.probes_norm
-        return np.maximum(left, 0.0), freedom
-
-    def coefficients(self, factor: float) -> Floats:
-        """Return the coefficients, (p, K)."""
-        return self.solutions[factor] if factor in self.solutions else self._solve(factor, self.right)
+    def mean_squares(self, factor: float, first: Floats, second: Floats) -> Floats:
+        """Return the mean squared residuals (see `Ridge`)."""
+        result: Floats = self.variance - first - factor * second
+        return result
 
 
 class ByLevels(Primal):
@@ -241,11 +312,13 @@ class ByLevels(Primal):
         super().__init__(np.empty((0, 0)), right, ridge, variance, 1)
         self.gram, self.spans, self.n_effective = gram, spans, n_effective
 
-    def _solve(self, factor: float, right: Floats) -> Floats:
-        return self.gram.solve(self.spans, factor / self.n_effective, np.asfortranarray(right))
+    def factored(self, factor: float) -> Callable[[Floats], Floats]:
+        """Return the function that solves for right-hand sides (see `Ridge`)."""
+        system = self.gram.ridge_system(self.spans, factor / self.n_effective)
+        return lambda right: system.solve(np.asfortranarray(right))
 
 
-class Dual:
+class Dual(Ridge):
     """Ridge regression by the Gram matrix of the rows (dual form), for more columns than rows.
 
     Parameters
@@ -269,28 +342,21 @@ class Dual:
         mean = share @ kernel
         centred = kernel - mean - mean[:, None] + share @ mean
         self.kernel = root * centred * root.T
-        self.right = root * (values - share @ values)
+        super().__init__(root * (values - share @ values), np.ones(len(X)))
         self.root, self.share, self.columns, self.basis, self.scale = root, share, columns, basis, scale
         self.n_threads = n_threads
 
-    def _solve(self, factor: float, right: Floats) -> Floats:
-        system = self.kernel.copy()
-        system.flat[:: len(system) + 1] += factor
-        return _core.solve_positive(system, np.asfortranarray(right), self.n_threads)
+    def factored(self, factor: float) -> Callable[[Floats], Floats]:
+        """Return the function that solves for right-hand sides (see `Ridge`)."""
+        return _factored(self.kernel, factor, self.diagonal, self.n_threads)
 
-    def fit(self, factor: float) -> tuple[Floats, float]:
-        """Return the mean squared residuals, (K,), and the degrees of freedom."""
-        n_rows = len(self.kernel)
-        probes = np.eye(n_rows) if n_rows <= EXACT else random_signs(n_rows)
-        both = self._solve(factor, np.hstack([self.right, probes]))
-        K = self.right.shape[1]
-        left = np.sum((factor * both[:, :K]) ** 2, axis=0)
-        norm = 1.0 if n_rows <= EXACT else float(_PROBES)
-        return left, n_rows - factor * float(np.sum(probes * both[:, K:])) / norm
+    def mean_squares(self, factor: float, first: Floats, second: Floats) -> Floats:
+        """Return the mean squared residuals (see `Ridge`)."""
+        return factor**2 * second
 
     def coefficients(self, factor: float) -> Floats:
         """Return the coefficients, (p, K)."""
-        rows = self.root * self._solve(factor, self.right)
+        rows = self.root * self.solution(factor)
         rows = rows - self.share[:, None] * rows.sum(axis=0)
         found = [tensor_columns(self.columns, axes).T @ rows for axes in self.basis.axes_of]
         result: Floats = self.scale[:, None] * np.vstack(found)
