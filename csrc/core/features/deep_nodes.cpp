@@ -39,7 +39,7 @@ void traverse(const DeepTree& of, const InputBlock& block, double* const* column
                     group[r] = below[m];
                 }
                 const Node& node = tree[m];
-                const float x = block.row(begin + r)[node.feature * kBlockRows];
+                const float x = block.row(begin + r)[node.feature * block.leading()];
                 if constexpr (Missing)
                     at[r] = Forest::is_leaf(tree, m) ? m : node.left + goes_right(node, missing_left[m], x);
                 else at[r] = node.left + (x > node.threshold);

@@ -24,7 +24,60 @@ FASTHDMR_ALWAYS_INLINE void prefetch_tree(const Forest& forest, index t, index r
     if (forest.width() == 1) prefetch(forest.values(t), forest.tree_size(t) * index(sizeof(double)));
 }
 
+// Blocks of fewer rows are evaluated row by row.
+constexpr index kFewRows = 4;
+constexpr index kTreesTogether = 8;
+
+// The leaves of one row in several trees. The row descends all of them at the same time, so that cache misses overlap.
+template <bool Missing>
+void find_leaves_of_row(const Forest& forest, const index (&trees)[kTreesTogether], const float* x,
+                        std::int32_t (&leaf)[kTreesTogether]) {
+    const Node* nodes[kTreesTogether];
+    for (index k = 0; k < kTreesTogether; ++k) {
+        nodes[k] = forest.tree(trees[k]);
+        leaf[k] = 0;
+    }
+    for (bool moved = true; moved;) {
+        std::int32_t changes = 0;
+        FASTHDMR_UNROLL
+        for (index k = 0; k < kTreesTogether; ++k) {
+            const std::int32_t at = leaf[k];
+            const Node& node = nodes[k][at];
+            const float value = x[node.feature * kTile];
+            if constexpr (Missing)
+                leaf[k] =
+                    node.left == at ? at : node.left + goes_right(node, forest.missing_left(trees[k])[at] != 0, value);
+            else leaf[k] = node.left + (value > node.threshold);
+            changes |= leaf[k] ^ at;
+        }
+        moved = changes != 0;
+    }
+}
+
 }  // namespace
+
+template <bool Missing>
+void DeepTrees::add_row(const Forest& forest, const InputBlock& block, index row, double* const* columns) const {
+    std::int32_t leaf[kTreesTogether];
+    for (auto next = terms_.begin(); next != terms_.end();) {
+        const auto first = next;
+        index trees[kTreesTogether] = {}, n = 0;
+        for (; next != terms_.end(); ++next) {
+            if (!columns[next->column] || (n > 0 && trees[n - 1] == next->tree)) continue;
+            if (n == kTreesTogether) break;
+            trees[n++] = next->tree;
+        }
+        if (n == 0) return;
+        std::fill(trees + n, trees + kTreesTogether, trees[n - 1]);
+        find_leaves_of_row<Missing>(forest, trees, block.row(row), leaf);
+        index k = 0;
+        for (auto term = first; term != next; ++term) {
+            if (!columns[term->column]) continue;
+            while (trees[k] != term->tree) ++k;
+            columns[term->column][row] += forest.values(trees[k])[leaf[k] * forest.width() + term->value_column];
+        }
+    }
+}
 
 void DeepTrees::finish(const Forest& forest) {
     std::stable_sort(terms_.begin(), terms_.end(), [](const Term& a, const Term& b) { return a.tree < b.tree; });
@@ -35,8 +88,16 @@ void DeepTrees::finish(const Forest& forest) {
 }
 
 void DeepTrees::add(const Forest& forest, const InputBlock& block, double* const* columns) const {
-    std::int32_t leaf[kBlockRows];
     block.need_sets(sets_);
+    if (block.rows() < kFewRows) {
+        for (index row = 0; row < block.rows(); ++row) {
+            poll();
+            if (block.has_missing()) add_row<true>(forest, block, row, columns);
+            else add_row<false>(forest, block, row, columns);
+        }
+        return;
+    }
+    std::int32_t leaf[kBlockRows];
     const auto end = terms_.end();
     for (auto next = terms_.begin(); next != end;) {
         const auto first = next;
@@ -45,7 +106,7 @@ void DeepTrees::add(const Forest& forest, const InputBlock& block, double* const
         if (std::none_of(first, next, [&](const Term& term) { return columns[term.column]; })) continue;
         poll();
         if (next != end) prefetch_tree(forest, next->tree, block.rows());
-        kernels().find_leaves(forest.tree(t), forest.missing_left(t), forest.depth(t), block.values(), kBlockRows,
+        kernels().find_leaves(forest.tree(t), forest.missing_left(t), forest.depth(t), block.values(), block.leading(),
                               block.rows(), leaf);
         for (auto term = first; term != next; ++term) {
             double* out = columns[term->column];

@@ -20,6 +20,9 @@ private:
     struct Term {
         index tree, column, value_column;
     };
+    template <bool Missing>
+    void add_row(const Forest& forest, const InputBlock& block, index row, double* const* columns) const;
+
     std::vector<Term> terms_;
     std::vector<index> sets_;
 };

@@ -145,13 +145,13 @@ double Tables::centre(const Marginals& marginals) {
 
 void Tables::add(const RankedBlock& block, double* out) const {
     if (tables_.empty() && constant_ == 0.0) return;
-    Buffer<std::int32_t> buffer(axes_.size() * kBlockRows);
     const index rows = block.rows();
+    UnsetBuffer<std::int32_t> buffer(axes_.size() * rows);
     std::vector<const std::int32_t*> positions;  // by axis, of all rows
     for (const Axis& axis : axes_) {
         positions.push_back(block.ranks(axis.variable));
         if (axis.is_identity()) continue;
-        std::int32_t* own = buffer.data() + (positions.size() - 1) * kBlockRows;
+        std::int32_t* own = buffer.data() + (positions.size() - 1) * rows;
         kernels().take(axis.positions.data(), positions.back(), rows, own);
         positions.back() = own;
     }

@@ -34,7 +34,7 @@ void PairedPaths::append(const Forest& forest, const Thresholds& thresholds, ind
 
 void PairedPaths::add(const RankedBlock& block, double* out) const {
     if (!paths_.empty())
-        kernels().add_paths(paths_.data(), index(paths_.size()), block.codes(), kBlockRows, block.rows(), out);
+        kernels().add_paths(paths_.data(), index(paths_.size()), block.codes(), block.leading(), block.rows(), out);
 }
 
 }  // namespace fasthdmr

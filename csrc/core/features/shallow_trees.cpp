@@ -46,7 +46,8 @@ void CodedTrees::append(const Forest& forest, const Thresholds& thresholds, inde
 void CodedTrees::add(const RankedBlock& block, double* out) const {
     for (int depth = 1; depth <= kShallowDepth; ++depth)
         if (const std::vector<CodedTree>& trees = trees_[depth - 1]; !trees.empty())
-            kernels().add_coded(trees.data(), index(trees.size()), depth, block.codes(), kBlockRows, block.rows(), out);
+            kernels().add_coded(trees.data(), index(trees.size()), depth, block.codes(), block.leading(), block.rows(),
+                                out);
 }
 
 }  // namespace fasthdmr

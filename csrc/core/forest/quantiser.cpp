@@ -20,9 +20,6 @@ std::uint64_t sort_key(float threshold, std::int32_t node) {
     return std::uint64_t(bits) << 32 | std::uint32_t(node);
 }
 
-// Kernels write codes in whole tiles of rows.
-index round_up_to_tile(index rows) { return (rows + kTile - 1) / kTile * kTile; }
-
 }  // namespace
 
 Thresholds::Thresholds(const Forest& forest, const std::vector<std::int32_t>& nodes, int n_threads)
@@ -50,27 +47,26 @@ Thresholds::Thresholds(const Forest& forest, const std::vector<std::int32_t>& no
 RankedBlock::RankedBlock(const Thresholds& thresholds, const InputBlock& block, int code_sets)
     : block_(&block),
       rows_(block.rows()),
-      ranks_(thresholds.variables() * kBlockRows),
+      ranks_(thresholds.variables() * block.leading()),
       codes_(code_sets * std::max(thresholds.code_columns(), 1) *
-             kBlockRows) {  // trees without splits read a column too
+             block.leading()) {  // trees without splits read a column too
     for (index v = 0; v < thresholds.variables(); ++v) {
         const std::int32_t n = thresholds.count(v);
         if (n == 0) continue;
         if (v < block.comparison().n_features())
-            kernels().rank(thresholds.sorted(v), n, block.values() + v * kBlockRows, rows_,
-                           ranks_.data() + v * kBlockRows);
+            kernels().rank(thresholds.sorted(v), n, block.values(v), rows_, ranks_.data() + v * leading());
         if (code_sets > 0 && n <= kMostThresholds) encode(thresholds, v, code_sets > 1);
     }
 }
 
 void RankedBlock::encode(const Thresholds& thresholds, index variable, bool with_complements) {
-    const index places = round_up_to_tile(rows_);
+    const index places = leading();
     const std::int16_t missing = std::int16_t(thresholds.count(variable) + 1 + kLowestCode), lowest = kLowestCode;
     const std::int16_t* first = nullptr;
     for (const bool missing_left : {false, true}) {
         const index column = thresholds.code_column(variable, missing_left);
         if (column < 0) continue;
-        std::int16_t* codes = codes_.data() + column * kBlockRows;
+        std::int16_t* codes = codes_.data() + column * leading();
         if (first) std::copy_n(first, places, codes);
         else if (variable < block_->comparison().n_features()) kernels().encode(ranks(variable), rows_, codes);
         else encode_set(variable, codes);
@@ -78,7 +74,7 @@ void RankedBlock::encode(const Thresholds& thresholds, index variable, bool with
         if (missing_left && block_->has_missing())
             for (index r = 0; r < places; ++r) codes[r] = codes[r] == missing ? lowest : codes[r];
         if (!with_complements) continue;
-        std::int16_t* complements = codes + thresholds.code_columns() * kBlockRows;
+        std::int16_t* complements = codes + thresholds.code_columns() * leading();
         for (index r = 0; r < places; ++r) complements[r] = std::int16_t(~codes[r]);
     }
 }
@@ -98,8 +94,8 @@ void RankedBlock::encode_set(index column, std::int16_t* codes) {
     if (outside.size() > std::size_t(1) << 16) return kernels().encode(ranks(column), rows_, codes);
     const index feature = block_->comparison().feature(column);
     if (places_of_ != feature) {
-        std::vector<std::int32_t> unordered(round_up_to_tile(rows_), 0);
-        const float* values = block_->values() + feature * kBlockRows;
+        std::vector<std::int32_t> unordered(leading(), 0);
+        const float* values = block_->values(feature);
         for (index r = 0; r < rows_; ++r) unordered[r] = place_of(values[r], outside);
         places_.resize(unordered.size());
         kernels().encode(unordered.data(), index(unordered.size()), places_.data());
@@ -111,8 +107,8 @@ void RankedBlock::encode_set(index column, std::int16_t* codes) {
 
 void RankedBlock::rank_set(index column) const {
     const std::vector<std::uint8_t>& outside = block_->comparison().outside(column);
-    const float* values = block_->values() + block_->comparison().feature(column) * kBlockRows;
-    std::int32_t* ranks = ranks_.data() + column * kBlockRows;
+    const float* values = block_->values(block_->comparison().feature(column));
+    std::int32_t* ranks = ranks_.data() + column * leading();
     for (index r = 0; r < rows_; ++r) ranks[r] = outside[place_of(values[r], outside)];
 }
 

@@ -54,12 +54,13 @@ public:
     RankedBlock(const Thresholds& thresholds, const InputBlock& block, int code_sets);
 
     index rows() const { return rows_; }
+    index leading() const { return block_->leading(); }
     // Ranks in the column of a value set are computed at each call, because the callers, lookup tables, use few sets.
     const std::int32_t* ranks(index variable) const {
         if (variable >= block_->comparison().n_features()) rank_set(variable);
-        return ranks_.data() + variable * kBlockRows;
+        return ranks_.data() + variable * leading();
     }
-    // 16-bit codes for the kernels: kBlockRows for each column of codes, then the complements (~code) of all columns.
+    // 16-bit codes for the kernels: leading() for each column of codes, then the complements (~code) of all columns.
     const std::int16_t* codes() const { return codes_.data(); }
 
 private:

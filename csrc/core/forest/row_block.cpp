@@ -2,15 +2,18 @@
 
 #include <algorithm>
 
+#include "kernels/kernels.hpp"
 #include "support/interruption.hpp"
 
 namespace fasthdmr {
 
 void InputBlock::load(const Table& x, const Rows& rows) {
     rows_ = rows.count;
+    leading_ = (rows_ + kTile - 1) / kTile * kTile;
+    values_.resize(comparison_->columns() * leading_);
     has_missing_ = false;
     for (index j = 0; j < comparison_->n_features(); ++j) {
-        float* column = values_.data() + j * kBlockRows;
+        float* column = values_.data() + j * leading_;
         comparison_->load(x, rows, j, column);
         int missing = 0;
         for (index r = 0; r < rows_; ++r) missing |= column[r] != column[r];
@@ -24,8 +27,7 @@ void InputBlock::need_sets(const std::vector<index>& columns) const {
         char& has = has_set_[j - comparison_->n_features()];
         if (has) continue;
         has = 1;
-        const float* codes = values_.data() + comparison_->feature(j) * kBlockRows;
-        comparison_->load_set(j, codes, rows_, values_.data() + j * kBlockRows);
+        comparison_->load_set(j, values(comparison_->feature(j)), rows_, values_.data() + j * leading_);
     }
 }
 

@@ -142,19 +142,23 @@ inline void find_leaves_from(index row, const Traversal& t, int depth, index row
     std::memcpy(leaf + row, at, n * sizeof *leaf);
 }
 
+// Descends with so many vectors of rows at a time, and with the rest of the rows in vectors of half as many.
+template <index Vectors>
+void find_leaves_by(index row, Traversal t, int depth, index rows, std::int32_t* leaf) {
+    for (constexpr index together = Vectors * kLanes; row + together <= rows; row += together)
+        find_leaves_from<Vectors>(row, t, depth, rows, leaf);
+    if constexpr (Vectors > 1) return find_leaves_by<Vectors / 2>(row, t, depth, rows, leaf);
+    if (row == rows) return;
+    t.used = first_lanes(rows - row);
+    find_leaves_from<1>(row, t, depth, rows, leaf);
+}
+
 }  // namespace
 
 void find_leaves(const Node* tree, const std::uint8_t* missing_left, int depth, const float* x, index ld, index rows,
                  std::int32_t* leaf) {
     constexpr index vectors = kLanes > 1 ? 4 : 16;
-    Traversal t{tree, missing_left, x, std::int32_t(ld), first_lanes(rows)};
-    index row = 0;
-    for (constexpr index together = vectors * kLanes; row + together <= rows; row += together)
-        find_leaves_from<vectors>(row, t, depth, rows, leaf);
-    for (; row < rows; row += kLanes) {
-        t.used = first_lanes(rows - row);
-        find_leaves_from<1>(row, t, depth, rows, leaf);
-    }
+    find_leaves_by<vectors>(0, {tree, missing_left, x, std::int32_t(ld), first_lanes(rows)}, depth, rows, leaf);
 }
 
 }  // namespace fasthdmr::FASTHDMR_ISA

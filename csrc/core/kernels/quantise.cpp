@@ -51,7 +51,7 @@ void load(const char* data, bool is_float32, index stride, index rows, float* ou
 void rank(const float* thresholds, std::int32_t n, const float* x, index rows, std::int32_t* ranks) {
     index first = 0;
 #if defined(__AVX512F__)
-    first = VectorSearch(thresholds, n).rank(x, rows, ranks);
+    if (rows >= VectorSearch::kGroup) first = VectorSearch(thresholds, n).rank(x, rows, ranks);
 #endif
     for (index r = first; r < rows; ++r) ranks[r] = 0;
     for (std::int32_t left = n; left > 0;) {
@@ -65,8 +65,9 @@ void rank(const float* thresholds, std::int32_t n, const float* x, index rows, s
 }
 
 void encode(const std::int32_t* ranks, index rows, std::int16_t* codes) {
+    const index in_whole_tiles = rows - rows % kTile;
+    if (in_whole_tiles < rows) std::memset(codes + in_whole_tiles, 0, kTile * sizeof *codes);
     for (index r = 0; r < rows; ++r) codes[position_in_tile(r)] = std::int16_t(ranks[r] + kLowestCode);
-    for (index r = rows; r % kTile; ++r) codes[position_in_tile(r)] = 0;
 }
 
 }  // namespace fasthdmr::FASTHDMR_ISA

@@ -35,13 +35,13 @@ inline __m512i leaf_numbers(const CodedTree& tree, const std::int16_t* codes, in
     return leaf;
 }
 
-template <int Depth>
-inline void add_tile(const CodedTree* trees, index n_trees, const std::int16_t* codes, index ld, double* out) {
-    __m512d sum[8];
-    for (int k = 0; k < 8; ++k) sum[k] = _mm512_loadu_pd(out + 8 * k);
+template <int Depth, int Halves>
+inline void add_halves(const CodedTree* trees, index n_trees, const std::int16_t* codes, index ld, double* out) {
+    __m512d sum[4 * Halves];
+    for (int k = 0; k < 4 * Halves; ++k) sum[k] = _mm512_loadu_pd(out + 8 * k);
     for (index t = 0; t < n_trees; ++t) {
         const __m512d leaves = _mm512_load_pd(trees[t].leaf);
-        for (int half = 0; half < 2; ++half) {
+        for (int half = 0; half < Halves; ++half) {
             const __m512i leaf = leaf_numbers<Depth>(trees[t], codes + 32 * half, ld);
             // The permutation reads the lowest three bits of every 64: shifts move the next 16-bit number there.
             sum[4 * half] = _mm512_add_pd(sum[4 * half], _mm512_permutexvar_pd(leaf, leaves));
@@ -53,7 +53,14 @@ inline void add_tile(const CodedTree* trees, index n_trees, const std::int16_t* 
                 _mm512_add_pd(sum[4 * half + 3], _mm512_permutexvar_pd(_mm512_srli_epi64(leaf, 48), leaves));
         }
     }
-    for (int k = 0; k < 8; ++k) _mm512_storeu_pd(out + 8 * k, sum[k]);
+    for (int k = 0; k < 4 * Halves; ++k) _mm512_storeu_pd(out + 8 * k, sum[k]);
+}
+
+template <int Depth>
+inline void add_tile(const CodedTree* trees, index n_trees, const std::int16_t* codes, index ld, index rows,
+                     double* out) {
+    if (rows > 32) return add_halves<Depth, 2>(trees, n_trees, codes, ld, out);
+    add_halves<Depth, 1>(trees, n_trees, codes, ld, out);
 }
 
 #elif defined(__AVX2__)
@@ -82,8 +89,9 @@ inline __m256i leaf_numbers(const CodedTree& tree, const std::int16_t* codes, in
 
 // Doubles are fetched as two 32-bit halves, because AVX2 has a permutation of eight 32-bit lanes only.
 template <int Depth>
-inline void add_tile(const CodedTree* trees, index n_trees, const std::int16_t* codes, index ld, double* out) {
-    for (int quarter = 0; quarter < 4; ++quarter, codes += 16, out += 16) {
+inline void add_tile(const CodedTree* trees, index n_trees, const std::int16_t* codes, index ld, index rows,
+                     double* out) {
+    for (index first = 0; first < rows; first += 16, codes += 16, out += 16) {
         __m256d sum[4];
         for (int k = 0; k < 4; ++k) sum[k] = _mm256_loadu_pd(out + 4 * k);
         for (index t = 0; t < n_trees; ++t) {
@@ -111,7 +119,7 @@ inline std::int16_t choose(std::int16_t right, std::int16_t if_left, std::int16_
 
 // Computes all leaf numbers before any value is fetched, so that the compiler vectorises the first loop.
 template <int Depth>
-inline void add_tile(const CodedTree* trees, index n_trees, const std::int16_t* codes, index ld, double* out) {
+inline void add_tile(const CodedTree* trees, index n_trees, const std::int16_t* codes, index ld, index, double* out) {
     for (index t = 0; t < n_trees; ++t) {
         const CodedTree& tree = trees[t];
         const std::int16_t* x[7];
@@ -139,9 +147,32 @@ inline void add_tile(const CodedTree* trees, index n_trees, const std::int16_t* 
 
 #endif
 
+// One row of a single tile. The comparisons are numbers and not branches, which could not be predicted.
+template <int Depth>
+inline void add_row(const CodedTree* trees, index n_trees, const std::int16_t* codes, double& out) {
+    double sum = out;
+    for (index t = 0; t < n_trees; ++t) {
+        const CodedTree& tree = trees[t];
+        int m = 0;
+        for (int level = 0; level < Depth; ++level)
+            m = 2 * m + 1 + int(codes[tree.variable[m] * kTile] > std::int16_t(tree.code[m]));
+        sum += tree.leaf[(m - (1 << Depth) + 1) << (kShallowDepth - Depth)];
+    }
+    out = sum;
+}
+
+// Fewer rows are evaluated one by one.
+constexpr index kFewRows = 3;
+
 template <int Depth>
 void add_trees(const CodedTree* trees, index n_trees, const std::int16_t* codes, index ld, index rows, double* out) {
-    for_each_tile(rows, out, [=](index r, double* sums) { add_tile<Depth>(trees, n_trees, codes + r, ld, sums); });
+    if (rows < kFewRows && ld == kTile) {
+        for (index r = 0; r < rows; ++r) add_row<Depth>(trees, n_trees, codes + position_in_tile(r), out[r]);
+        return;
+    }
+    for_each_tile(rows, out, [=](index r, double* sums) {
+        add_tile<Depth>(trees, n_trees, codes + r, ld, rows - r < kTile ? rows - r : kTile, sums);
+    });
 }
 
 }  // namespace

@@ -11,7 +11,11 @@
 namespace fasthdmr::FASTHDMR_ISA {
 
 class VectorSearch {
+    static constexpr int kVectors = 4;  // at a time, so that their gathers overlap
+
 public:
+    static constexpr index kGroup = 16 * kVectors;
+
     VectorSearch(const float* thresholds, std::int32_t n) : thresholds_(thresholds), n_(n), left_(n) {
         std::int32_t start[1 << kMostLevels] = {};
         for (; levels_ < kMostLevels && left_ > 0; ++levels_) {
@@ -36,8 +40,6 @@ public:
 
 private:
     static constexpr int kMostLevels = 5;
-    static constexpr int kVectors = 4;  // at a time, so that their gathers overlap
-    static constexpr index kGroup = 16 * kVectors;
 
     void rank_group(const float* x, std::int32_t* ranks) const {
         __m512 value[kVectors];
