@@ -3,6 +3,7 @@
 import copy
 import os
 import pickle
+import re
 import time
 from dataclasses import replace
 from functools import cache
@@ -24,7 +25,7 @@ from tolerance import assert_close
 from fasthdmr import _core
 from fasthdmr.loaders import load_forest
 
-SIZES = (1, 7, 1023, 1024, 1025, 5000)  # around the blocks of rows that C++ works on
+SIZES = (1, 2, 3, 4, 7, 33, 100, 1023, 1024, 1025, 5000)  # around the numbers of rows that C++ works on together
 X = tied_data(np.random.default_rng(0), 5000, 6)
 Y = X[:, 0] * X[:, 1] + X[:, 2] + np.random.default_rng(1).normal(scale=0.1, size=5000)
 LABELS = np.digitize(Y, np.quantile(Y, [0.3, 0.6]))
@@ -121,6 +122,30 @@ def test_rows_do_not_depend_on_their_block(name):
         assert np.array_equal(forest.predict(X[:n_rows]), predicted[:n_rows])
         assert np.array_equal(forest.group_features(X[:n_rows]), columns[:n_rows])
         assert np.array_equal(forest.predict(X[-n_rows:]), predicted[-n_rows:])
+
+
+@pytest.mark.parametrize("name", ["vector leaves", "deep forest"])
+def test_rows_with_missing_values_do_not_depend_on_their_block(name):
+    forest, rows = load_forest(model_named(name)), X[:200].copy()
+    rows[np.random.default_rng(7).random(rows.shape) < 0.2] = np.nan
+    predicted = forest.predict(rows)
+    for n_rows in (1, 2, 3, 5):
+        parts = [forest.predict(rows[i : i + n_rows]) for i in range(0, 200, n_rows)]
+        assert np.array_equal(np.concatenate(parts), predicted)
+
+
+def test_arrays_and_lists_are_checked_alike():
+    forest, rows = load_forest(model_named("depth 2")), X[:3].copy()
+    assert np.array_equal(forest.predict(rows), forest.predict(rows.tolist()))
+    rows[1, 2] = np.nan
+    for wrong in (rows, rows[:, :4], rows[:0]):
+        with pytest.raises(ValueError) as of_array:
+            forest.predict(wrong)
+        with pytest.raises(ValueError, match=re.escape(str(of_array.value))):
+            forest.predict(np.asarray(wrong, dtype=object))
+    for n_rows in (1, len(X)):
+        with pytest.raises(ValueError, match="n_jobs"):
+            forest.predict(X[:n_rows], n_jobs=0)
 
 
 @every_kind

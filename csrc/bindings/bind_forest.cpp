@@ -258,6 +258,7 @@ void bind_forest(py::module_& m) {
     m.def("float64_thresholds", &float64_thresholds, py::arg("thresholds").noconvert());
     m.def("compared_alike", &compared_alike, py::arg("forests"));
     m.def("float32_intervals", &float32_intervals, py::arg("values").noconvert());
+    m.attr("BLOCK_ROWS") = kBlockRows;
     bind_evaluator<Prediction>(m, "Prediction");
     bind_evaluator<TreeFeatures>(m, "TreeFeatures");
     bind_evaluator<NodeFeatures>(m, "NodeFeatures");

@@ -86,6 +86,9 @@ def read_lightgbm(bytes: bytes) -> tuple[dict[str, Any], dict[str, str], NDArray
 def grown_trees(estimators: list[Any]) -> tuple[list[Any], _Integers]: ...
 def copy_states(trees: list[Any], node_fields: list[tuple[int, NDArray[Any]]], values: NDArray[np.float64]) -> None: ...
 
+BLOCK_ROWS: int
+"""Rows that one thread evaluates together."""
+
 class Evaluator:
     def __init__(self, forest: Forest, n_threads: int, table_bytes: int = ...) -> None: ...
     @property

@@ -15,7 +15,7 @@ from fasthdmr._forest.sparse import absent_in, dense_blocks, in_place, is_sparse
 from fasthdmr._forest.text_levels import Levels
 from fasthdmr._support.cached import cached_property
 from fasthdmr._support.threads import n_threads
-from fasthdmr._support.validation import check_names, check_rows
+from fasthdmr._support.validation import check_names, check_rows, is_plain
 
 Sorting = Literal["tree", "node"]
 """How trees are assigned to subspaces (spec 4)."""
@@ -221,7 +221,7 @@ class Forest:
         array([2., 3.])
         """
         output = self._evaluate(_core.Prediction, X, n_jobs)
-        return output if self.n_outputs > 1 else output[:, 0]
+        return output if output.shape[1] > 1 else output[:, 0]
 
     def group_features(self, X: ArrayLike, by: Sorting = "tree", n_jobs: int | None = None) -> NDArray[np.float64]:
         """Evaluate each group of trees or nodes: the tree features B(X) (spec, section 4).
@@ -271,27 +271,39 @@ class Forest:
         return self._evaluate(_core.TreeFeatures if by == "tree" else _core.NodeFeatures, X, n_jobs)
 
     def _evaluate(self, kind: type[_core.Evaluator], X: Any, n_jobs: int | None) -> NDArray[np.float64]:
-        """Evaluate the forest. The evaluator of each kind is built at its first use and cached."""
-        threads = n_threads(n_jobs)
+        """Evaluate the forest at rows of any kind."""
+        if self._takes_as_is(X):  # first, because all other checks take longer than evaluating 500 trees at one row
+            return self._of_numbers(kind, self._checked(X), n_jobs)
         if self.front is not None:
             check_names(X, self.feature_names)
-            behind = ((place, self._of_numbers(kind, rows, threads)) for place, rows in self.front.blocks(X))
+            behind = ((place, self._of_numbers(kind, rows, n_jobs)) for place, rows in self.front.blocks(X))
             return in_place(X.shape[0] if hasattr(X, "shape") else len(X), behind)
         if is_sparse(X) and X.shape[0]:
             blocks = dense_blocks(X, absent_in(X, [self]))
-            return in_place(X.shape[0], ((place, self._evaluate(kind, rows, threads)) for place, rows in blocks))
-        return self._of_numbers(kind, self._check(X), threads)
+            return in_place(X.shape[0], ((place, self._evaluate(kind, rows, n_jobs)) for place, rows in blocks))
+        return self._of_numbers(kind, self._checked(in_numbers(X, [self])), n_jobs)
 
-    def _of_numbers(self, kind: type[_core.Evaluator], rows: NDArray[Any], threads: int) -> NDArray[np.float64]:
-        """Evaluate the forest at the numbers that the trees read."""
+    def _of_numbers(self, kind: type[_core.Evaluator], rows: NDArray[Any], n_jobs: int | None) -> NDArray[np.float64]:
+        """Evaluate the forest at the numbers that the trees read.
+
+        The evaluator of each kind is built at its first use and cached. The rows of one block are evaluated by one
+        thread, so for few rows the default number of threads is not looked up, which takes 2 microseconds.
+        """
         kept: dict[type, _core.Evaluator] = self.__dict__.setdefault("_evaluators", {})
-        if kind not in kept:
-            kept[kind] = kind(self.core, threads)
-        return kept[kind].evaluate(rows, threads)
+        evaluator = kept.get(kind)
+        few = evaluator is not None and n_jobs is None and len(rows) <= _core.BLOCK_ROWS
+        threads = 1 if few else n_threads(n_jobs)
+        if evaluator is None:
+            evaluator = kept[kind] = kind(self.core, threads)
+        return evaluator.evaluate(rows, threads)
 
-    def _check(self, X: Any) -> NDArray[Any]:
+    def _takes_as_is(self, X: Any) -> bool:
+        """Return whether the trees read X as it is: an array of floats holds no text, and codes in place of levels."""
+        return is_plain(X) and self.front is None and not self.text_levels
+
+    def _checked(self, rows: Any) -> NDArray[Any]:
         return check_rows(
-            in_numbers(X, [self]),
+            rows,
             self.n_features,
             feature_names=self.feature_names,
             allow_nan=self.allow_nan,

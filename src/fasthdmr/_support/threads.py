@@ -43,6 +43,8 @@ def n_threads(n_jobs: int | None) -> int:
     """
     if n_jobs == 0:
         raise ValueError("n_jobs must be None or another number than 0.")
+    if n_jobs == 1:
+        return 1
     backend, _ = get_active_backend()
     if multiprocessing.current_process().daemon or getattr(backend, "nesting_level", None):
         return 1
