@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import RandomForestRegressor
 
+from bench import few_rows
 from bench.contenders import null, onnx_engine, ours, sklearn_predict, treelite_engine, ydf_engine
 from bench.data import california
 from bench.goals import Goal, goals_table
@@ -18,10 +19,15 @@ from bench.timings import seconds, timing_table, truth_of
 RIVALS = True  # tests set it aside
 STAGE = "predict"
 VISIT = 1 / 3e9  # seconds
-NOTES = """\
+NOTES = (
+    """\
 x ours: relative to the first row. x limit: relative to two loads, of a node and of a value, for every node visited by
 a row, at two loads per cycle and 3 GHz, on one thread. error: relative to scikit-learn's predict. YDF and onnxruntime
-compute in single precision. lleaves and tl2cgen compile every node to code: not tried with 2 million."""
+compute in single precision. lleaves and tl2cgen compile every node to code: not tried with 2 million. The walk of
+treelite takes many seconds at 10,000 rows: not tried at few rows.
+"""
+    + few_rows.NOTES
+)
 
 
 def visits(model: Any, X: np.ndarray) -> int:
@@ -60,6 +66,8 @@ def run(*, quick: bool, repeats: int) -> list[Goal]:
     measurements = measure(contenders(model, X), repeats)
     print(f"\nN = {len(X)}, {visited / len(X) / n_trees:.1f} visits of a row to a tree\n")
     print(timing_table(measurements, lambda m: visited * VISIT, truth_of(measurements, ["scikit-learn, 1 thread"])))
-    goals = goals_of(measurements)
+    engines = [onnx_engine.contender, ydf_engine.contender] if RIVALS else []
+    blocks = few_rows.measured(model, X, [sklearn_predict.engine, *engines], repeats)
+    goals = [*goals_of(measurements), *few_rows.goals_of(blocks, 1 / 1.2)]
     print(f"\n{NOTES}\n\n{goals_table(goals)}")
     return goals

@@ -1,4 +1,7 @@
-"""California housing, 5,000 trees of depth 1, 2, 3: all columns of B against what engines need for their sum."""
+"""California housing, 5,000 trees of depth 1, 2, 3: all columns of B against what engines need for their sum.
+
+The output of 500 trees of depth 3 at few rows, too.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bench import few_rows
 from bench.contenders import (
     lleaves_engine,
     null,
@@ -36,7 +40,8 @@ NODE_LOOP = "loop by node, NumPy walk"
 SKLEARN = "scikit-learn, 1 thread"
 ENGINES = ("YDF, 1 thread", "lleaves, 1 thread", "onnxruntime, 1 thread", "tl2cgen, 1 thread")
 SORTINGS = ("tree", "node")
-NOTES = """\
+NOTES = (
+    """\
 x ours: relative to the first row. x limit: relative to the fastest 'fill': one thread writes an array of the shape of B
 in new memory pages, as all arrays above 32 MB have. (malloc reuses smaller ones that are still in the cache, but not if
 the caller keeps them.) error: the largest absolute difference over the scale, from the loop by tree_.predict, the loop
@@ -45,7 +50,10 @@ The loops run once, all others in turn. Converting and compiling models is not m
 rows 'model to B'. YDF, onnxruntime and lleaves (vectorised) compute in single precision.
 lleaves (vectorised): its code with LLVM's vectorisers, which no published version enables. It is not part of the goals;
 its ratios are printed below them. The goal of 100 is relative to the loop in NumPy. Those by tree_.predict and
-tree.predict sum results of scikit-learn's compiled code, and are in the tables only."""
+tree.predict sum results of scikit-learn's compiled code, and are in the tables only.
+"""
+    + few_rows.NOTES
+)
 
 
 def fills(model: Any, n_rows: int, *, stage: str) -> list[Contender]:
@@ -74,6 +82,15 @@ def block_table(block: Block, truth: Arrays) -> str:
     """Return the table of one block, with the limit of each row's assignment."""
     limits = {by: limit(block, by) for by in SORTINGS}
     return timing_table(block, lambda m: limits["node" if "node" in m.contender.name else "tree"], truth)
+
+
+def at_few_rows(X: np.ndarray, y: np.ndarray, repeats: int) -> list[Goal]:
+    """Compare the output of 500 trees of depth 3 with that of engines, print the tables, and return the goals."""
+    (model,) = boosted(X, y, depths=(3,), n_trees=500)
+    engines = [ydf_engine.contender, lleaves_engine.contender, onnx_engine.contender, treelite_engine.compiled]
+    print("\nthe output of 500 trees of depth 3 at few rows")
+    blocks = few_rows.measured(model, X, [sklearn_predict.engine, *(engines if RIVALS else [])], repeats)
+    return few_rows.goals_of(blocks, 1.0)
 
 
 def contenders(model: Any, X: np.ndarray, *, stage: str) -> list[Contender]:
@@ -147,7 +164,7 @@ def run(*, quick: bool, repeats: int) -> list[Goal]:
             m.summary.clear()  # the arrays of one depth are enough to hold
     tiled = measure(many_rows(models[2], X, stage=f"depth 2, {TILES} N"), repeats)
     print(f"\nN = {TILES * len(X)}, the rows repeated with jitter\n\n{block_table(tiled, {})}")
-    goals = goals_of(blocks, tiled)
+    goals = [*goals_of(blocks, tiled), *at_few_rows(X, y, repeats)]
     print(f"\n{NOTES}\n\n{goals_table(goals)}")
     ratios = {
         depth: seconds(block, "lleaves, vectorised") / seconds(block, ours.columns_name("tree", 1))

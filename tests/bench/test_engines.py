@@ -7,8 +7,16 @@ import pytest
 from sklearn.ensemble import GradientBoostingRegressor, RandomForestRegressor
 from tolerance import assert_close
 
-from bench import models, synthetic, timings
-from bench.contenders import lleaves_engine, numpy_loops, onnx_engine, ours, treelite_engine, ydf_engine
+from bench import few_rows, models, synthetic, timings
+from bench.contenders import (
+    lleaves_engine,
+    numpy_loops,
+    onnx_engine,
+    ours,
+    sklearn_predict,
+    treelite_engine,
+    ydf_engine,
+)
 from bench.problems import deep, engines, scaling, tables
 from bench.runner import Contender, Measurement, measure
 from fasthdmr import load_forest
@@ -133,6 +141,7 @@ def test_the_tables_of_the_engines(sample, monkeypatch, capsys):
     assert "failed" not in out and "WRONG" not in out and "Error" not in out
     assert out.count("model to B by node") == 3 * 2  # a row and a goal a depth
     assert "not measured" not in out.split("goal")[-1].split("lleaves, vectorised")[0]
+    assert out.count("calls of one row  ours, predict, 1 thread") == 1
 
 
 def test_the_table_of_deep_trees(sample, monkeypatch, capsys):
@@ -142,6 +151,12 @@ def test_the_table_of_deep_trees(sample, monkeypatch, capsys):
     out = capsys.readouterr().out
     assert "failed" not in out and "WRONG" not in out
     assert out.count("not measured") == 2  # the other engines
+
+
+def test_rows_one_by_one_give_the_output(on_thresholds):
+    boosting, _, X = on_thresholds
+    (found,) = measure([few_rows.one_by_one(sklearn_predict.engine, boosting, X[:7])], repeats=0)
+    assert_close(found.summary["output"], boosting.predict(X[:7]))
 
 
 def test_visits_are_counted(sample):
