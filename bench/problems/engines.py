@@ -90,7 +90,7 @@ def at_few_rows(X: np.ndarray, y: np.ndarray, repeats: int) -> list[Goal]:
     engines = [ydf_engine.contender, lleaves_engine.contender, onnx_engine.contender, treelite_engine.compiled]
     print("\nthe output of 500 trees of depth 3 at few rows")
     blocks = few_rows.measured(model, X, [sklearn_predict.engine, *(engines if RIVALS else [])], repeats)
-    return few_rows.goals_of(blocks, 1.0)
+    return [*few_rows.goals_of(blocks, 1.0), few_rows.goal_of_a_call(blocks[0])]
 
 
 def contenders(model: Any, X: np.ndarray, *, stage: str) -> list[Contender]:
