@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin, TransformerMixin
 from sklearn.utils import Tags
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from fasthdmr._dictionaries.dictionary import Dictionary
+from fasthdmr._estimators.in_blocks import in_blocks
 from fasthdmr._estimators.incremental import Incremental
 from fasthdmr._estimators.overview import OverviewMixin
 from fasthdmr._estimators.saving import Saving
@@ -41,6 +43,10 @@ class BaseHDMR(Incremental, Saving, OverviewMixin, TransformerMixin, RegressorMi
     decomposition_: Decomposition
     n_jobs: int | None
 
+    # `out` is no metadata that a pipeline routes.
+    __metadata_request__transform: ClassVar = {"out": UNUSED}
+    __metadata_request__predict: ClassVar = {"out": UNUSED}
+
     @contextmanager
     def _restored_on_error(self) -> Iterator[None]:
         """Restore all attributes if `fit` fails: a mixture of two fits would give wrong results.
@@ -58,13 +64,16 @@ class BaseHDMR(Incremental, Saving, OverviewMixin, TransformerMixin, RegressorMi
             self.__dict__.update(before)
             raise
 
-    def transform(self, X: Any) -> Floats:
+    def transform(self, X: Any, *, out: Floats | None = None) -> Floats:
         """Return the component functions at rows, as a matrix.
 
         Parameters
         ----------
         X : array-like or data frame of shape (N, n)
             Rows of the variables, as in `fit`.
+        out : ndarray of shape (N, C) or (N, C * K), float64, optional
+            Takes the result, which is computed block by block: for results that do not fit into memory, a
+            `numpy.memmap`. If an error is raised, some rows may have been written.
 
         Returns
         -------
@@ -77,7 +86,10 @@ class BaseHDMR(Incremental, Saving, OverviewMixin, TransformerMixin, RegressorMi
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If X has another number of columns or other names, or values that the estimator does not accept.
+            If X has another number of columns or other names, or values that the estimator does not accept. If `out`
+            has another shape, cannot be written, or may share memory with X.
+        TypeError
+            If `out` is not an array of float64.
 
         Examples
         --------
@@ -87,16 +99,23 @@ class BaseHDMR(Incremental, Saving, OverviewMixin, TransformerMixin, RegressorMi
         >>> hdmr.transform(X[:2]).shape
         (2, 6)
         """
-        values = self.evaluate(X)
-        return values.reshape(len(values), -1) if values.ndim == 3 else values
 
-    def evaluate(self, X: Any) -> Floats:
+        def matrix(X: Any) -> Floats:
+            values = self.evaluate(X)
+            return values.reshape(len(values), -1) if values.ndim == 3 else values
+
+        return in_blocks(X, out, matrix)
+
+    def evaluate(self, X: Any, *, out: Floats | None = None) -> Floats:
         """Return the component functions at rows, with a separate axis for several outputs.
 
         Parameters
         ----------
         X : array-like or data frame of shape (N, n)
             Rows of the variables, as in `fit`.
+        out : ndarray of shape (N, C) or (N, C, K), float64, optional
+            Takes the result, which is computed block by block: for results that do not fit into memory, a
+            `numpy.memmap`. If an error is raised, some rows may have been written.
 
         Returns
         -------
@@ -108,7 +127,10 @@ class BaseHDMR(Incremental, Saving, OverviewMixin, TransformerMixin, RegressorMi
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If X has another number of columns or other names, or values that the estimator does not accept.
+            If X has another number of columns or other names, or values that the estimator does not accept. If `out`
+            has another shape, cannot be written, or may share memory with X.
+        TypeError
+            If `out` is not an array of float64.
 
         Examples
         --------
@@ -118,16 +140,23 @@ class BaseHDMR(Incremental, Saving, OverviewMixin, TransformerMixin, RegressorMi
         >>> hdmr.evaluate(X[:2]).shape, len(hdmr.subspaces_)
         ((2, 6), 6)
         """
-        rows = self._rows(X)
-        return self.decomposition_.evaluate(rows, n_threads(self.n_jobs))
 
-    def predict(self, X: Any) -> Floats:
+        def values(X: Any) -> Floats:
+            rows = self._rows(X)
+            return self.decomposition_.evaluate(rows, n_threads(self.n_jobs))
+
+        return in_blocks(X, out, values)
+
+    def predict(self, X: Any, *, out: Floats | None = None) -> Floats:
         """Return the truncated HDMR at rows: f_0 plus the components.
 
         Parameters
         ----------
         X : array-like or data frame of shape (N, n)
             Rows of the variables, as in `fit`.
+        out : ndarray of shape (N,) or (N, K), float64, optional
+            Takes the result, which is computed block by block: for results that do not fit into memory, a
+            `numpy.memmap`. If an error is raised, some rows may have been written.
 
         Returns
         -------
@@ -139,7 +168,10 @@ class BaseHDMR(Incremental, Saving, OverviewMixin, TransformerMixin, RegressorMi
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If X has another number of columns or other names, or values that the estimator does not accept.
+            If X has another number of columns or other names, or values that the estimator does not accept. If `out`
+            has another shape, cannot be written, or may share memory with X.
+        TypeError
+            If `out` is not an array of float64.
 
         Examples
         --------
@@ -150,8 +182,12 @@ class BaseHDMR(Incremental, Saving, OverviewMixin, TransformerMixin, RegressorMi
         >>> bool(abs(hdmr.predict(X) - total).max() < 1e-12)
         True
         """
-        rows = self._rows(X)
-        return self.decomposition_.predict(rows, n_threads(self.n_jobs))
+
+        def values(X: Any) -> Floats:
+            rows = self._rows(X)
+            return self.decomposition_.predict(rows, n_threads(self.n_jobs))
+
+        return in_blocks(X, out, values)
 
     def residual(self, X: Any) -> Floats:
         """Return the output of the black box minus `predict` at rows.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fasthdmr._data.encoding import column_of, level_of
 from fasthdmr._estimators.checked import CheckedEstimator
+from fasthdmr._estimators.in_blocks import in_blocks
 from fasthdmr._results.decomposition import Decomposition
 from fasthdmr._results.shapley import ShapleyTable, shapley_interactions, shapley_table, shapley_values
 from fasthdmr._support.optional import require
@@ -32,7 +33,7 @@ class ShapleyValues(CheckedEstimator):
     def _black_box(self, X: Any, rows: NDArray[Any]) -> Floats:
         """Return the output of the black box at X; `rows` are its numbers."""
 
-    def shapley_values(self, X: Any) -> Floats:
+    def shapley_values(self, X: Any, *, out: Floats | None = None) -> Floats:
         """Return the Shapley values of the variables: each component is divided equally among its variables.
 
         They are those of the game v(S) = f_0 + sum of f_u over the subsets u of S. With ``measure="product"`` and
@@ -42,6 +43,9 @@ class ShapleyValues(CheckedEstimator):
         ----------
         X : array-like or data frame of shape (N, n)
             Rows of the variables, as in `fit`.
+        out : ndarray of shape (N, n) or (N, n, K), float64, optional
+            Takes the result, which is computed block by block: for results that do not fit into memory, a
+            `numpy.memmap`. If an error is raised, some rows may have been written.
 
         Returns
         -------
@@ -55,7 +59,10 @@ class ShapleyValues(CheckedEstimator):
         sklearn.exceptions.NotFittedError
             If the estimator is not fitted.
         ValueError
-            If X has another number of columns or other names, or values that the estimator does not accept.
+            If X has another number of columns or other names, or values that the estimator does not accept. If `out`
+            has another shape, cannot be written, or may share memory with X.
+        TypeError
+            If `out` is not an array of float64.
 
         Examples
         --------
@@ -67,8 +74,12 @@ class ShapleyValues(CheckedEstimator):
         >>> bool(abs(values - (f_01 / 2)[:, None] - hdmr.evaluate(X)[:, :2]).max() < 1e-12)
         True
         """
-        rows = self._rows(X)
-        return shapley_values(self.decomposition_, rows, n_threads(self.n_jobs))
+
+        def values(X: Any) -> Floats:
+            rows = self._rows(X)
+            return shapley_values(self.decomposition_, rows, n_threads(self.n_jobs))
+
+        return in_blocks(X, out, values)
 
     def shapley_interactions(self, X: Any) -> Floats:
         """Return the Shapley interaction values of all pairs of variables, in the convention of shap.
