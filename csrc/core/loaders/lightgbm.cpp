@@ -94,14 +94,18 @@ public:
         for (Scanner scanner(words); !scanner.is_done();) words_.push_back(scanner.number<std::uint32_t>());
         for (Scanner scanner(*lines.cat_boundaries); !scanner.is_done();)
             boundaries_.push_back(scanner.number<index>());
+        words_left_ = index(words_.size());
     }
 
     // LightGBM truncates numbers to categories, so category 0 is the interval (-1, 1).
-    void append(double number, ReadTrees& trees) const {
+    void append(double number, ReadTrees& trees) {
         const auto s = number >= 0.0 && number < double(boundaries_.size()) ? std::size_t(number) : boundaries_.size();
         if (s + 1 >= boundaries_.size() || boundaries_[s] < 0 || boundaries_[s] > boundaries_[s + 1] ||
             boundaries_[s + 1] > index(words_.size()))
             fail("no such set of categories");
+        // Each split has a set of its own. If they overlapped, a small file could need much memory.
+        words_left_ -= boundaries_[s + 1] - boundaries_[s];
+        if (words_left_ < 0) fail("splits share categories");
         const index begin = 32 * boundaries_[s], end = 32 * boundaries_[s + 1];
         for (index first = begin; first < end; ++first) {
             if (!has(first)) continue;
@@ -118,6 +122,7 @@ private:
 
     std::vector<index> boundaries_;
     std::vector<std::uint32_t> words_;
+    index words_left_ = 0;
 };
 
 class Reader {
@@ -137,16 +142,16 @@ public:
             const auto name = line.substr(0, equals);
             if (equals == line.npos) model_.header.emplace_back(line, "");
             else model_.header.emplace_back(name, line.substr(equals + 1));
-            if (name == "max_feature_idx") set_columns(only_number<index>(line.substr(equals + 1)) + 1);
+            if (name == "max_feature_idx") set_columns(only_number<index>(line.substr(equals + 1)));
         }
         return std::move(model_);
     }
 
 private:
-    void set_columns(index columns) {
-        if (columns < 1 || columns > kMostColumns) fail("its number of columns is out of range");
-        model_.zero_is_missing.assign(columns, 0);
-        has_kind_.assign(columns, 0);
+    void set_columns(index last) {
+        if (last < 0 || last >= kMostColumns) fail("its number of columns is out of range");
+        model_.zero_is_missing.assign(last + 1, 0);
+        has_kind_.assign(last + 1, 0);
     }
 
     // Reads from after the line "Tree=0" to the end of all trees.
@@ -195,7 +200,7 @@ private:
         Scanner feature(required(lines.split_feature, "split_feature")),
             threshold(required(lines.threshold, "threshold")), type(required(lines.decision_type, "decision_type")),
             left(required(lines.left_child, "left_child")), right(required(lines.right_child, "right_child"));
-        const CategorySets sets(lines);
+        CategorySets sets(lines);
         std::optional<Scanner> count;
         if (lines.internal_count && !lines.internal_count->empty()) count.emplace(*lines.internal_count);
         const auto child = [&](Scanner& scanner) {

@@ -56,6 +56,9 @@ public:
         const std::int64_t begin = segment_begin_[k], size = segment_size_[k], n = index(category_.size());
         if (begin < 0 || size < 0 || begin > n || size > n - begin)
             throw Error("The model's export is damaged: no such categories.");
+        // Each split has a segment of its own. If they overlapped, a small file could need much memory.
+        categories_left_ -= size;
+        if (categories_left_ < 0) throw Error("The model's export is damaged: splits share categories.");
         trees.split_by_set(at, feature[node], default_left[node] == 0.0, right_at, left_at);
         for (index c = begin; c < begin + size; ++c) {
             const std::int64_t first = category_[c];
@@ -91,6 +94,7 @@ private:
         if (!by_categories || by_categories->size() == 0) return;
         segment_of_.assign(nodes, -1);
         tree.at(categories_).integers(category_);
+        categories_left_ = index(category_.size());
         tree.array(categories_segments_, by_categories->size()).integers(segment_begin_);
         tree.array(categories_sizes_, by_categories->size()).integers(segment_size_);
         for (index k = 0; k < by_categories->size(); ++k) {
@@ -107,6 +111,7 @@ private:
     index width_ = 1;
     const Value *leaf_weights_ = nullptr, *node_weights_ = nullptr;
     std::vector<std::int64_t> category_, segment_begin_, segment_size_;
+    index categories_left_ = 0;      // that no split has used
     std::vector<index> segment_of_;  // by node, its number among the nodes that split by categories, or -1
 };
 

@@ -186,6 +186,24 @@ TEST(splits_by_categories) {
     CHECK(swapped.category_set[0] == 0 && swapped.intervals == (Numbers{3.0, double(std::nextafter(4.0f, 0.0f))}));
 }
 
+// Two splits by the same categories: with many, a small file would need much memory.
+TEST(splits_that_share_categories_are_refused) {
+    const auto read = [](const char* thresholds) {
+        return read_lightgbm(replaced(
+            lightgbm_text(), "threshold=-0.5 4.0000000000000009\ndecision_type=0 10",
+            std::string("decision_type=1 1\ncat_boundaries=0 2 3\ncat_threshold=1 2 4\n") + "threshold=" + thresholds));
+    };
+    CHECK(read("0 1").trees.set_offsets == (Integers{0, 2, 3}));
+    CHECK_THROWS(Error, "share categories", read("0 0"));
+    const std::string tree = R"({"learner": {"gradient_booster": {"model": {"trees": [
+{"left_children": [1, 3, -1, -1, -1], "right_children": [2, 4, -1, -1, -1], "split_indices": [0, 0, 0, 0, 0],
+ "split_conditions": [0, 0, 1, 2, 3], "default_left": [0, 0, 0, 0, 0], "sum_hessian": [3, 2, 1, 1, 1],
+ "split_type": [1, 1, 0, 0, 0], "categories_nodes": [0, 1], "categories_segments": [0, 1], "categories_sizes": [1, 1],
+ "categories": [7, 3], "tree_param": {"num_nodes": "5", "size_leaf_vector": "1"}}]}}}})";
+    CHECK(read_xgboost(tree).set_offsets == (Integers{0, 1, 2}));
+    CHECK_THROWS(Error, "share categories", read_xgboost(replaced(tree, "_sizes\": [1, 1]", "_sizes\": [2, 1]")));
+}
+
 TEST(trees_of_lightgbm_that_are_refused) {
     const std::string good = lightgbm_text();
     const auto refused = [&](const char* from, const char* to) { return read_lightgbm(replaced(good, from, to)); };
@@ -200,6 +218,7 @@ TEST(trees_of_lightgbm_that_are_refused) {
     CHECK_THROWS(Error, "ends within", refused("end of trees", ""));
     CHECK_THROWS(Error, "ends before", read_lightgbm(good.substr(0, good.find("Tree=0"))));
     CHECK_THROWS(Error, "out of range", refused("leaf_value=1 ", "leaf_value=1e999 "));
+    CHECK_THROWS(Error, "columns is out of range", refused("max_feature_idx=2", "max_feature_idx=9223372036854775807"));
 }
 
 }  // namespace fasthdmr
