@@ -3,27 +3,14 @@
 #include <string>
 
 #include "bytes.hpp"
-#include "forest/forest.hpp"
 #include "loaders/exports.hpp"
 #include "loaders/lightgbm.hpp"
 #include "loaders/model_document.hpp"
+#include "read_export.hpp"
 
 namespace fasthdmr {
 
 namespace {
-
-template <class Read>
-void try_to_read(const Read& read) {
-    try {
-        const ReadTrees trees = read();
-        const std::vector<std::int64_t> outputs(trees.n_trees(), 0);
-        const std::vector<double> offset(trees.width, 0.0);
-        const Forest forest({3, trees.width, trees.n_trees(), trees.n_nodes(), trees.width, trees.tree_offsets.data(),
-                             trees.left.data(), trees.right.data(), trees.feature.data(), trees.threshold.data(),
-                             trees.missing_left.data(), trees.value.data(), outputs.data(), offset.data(),
-                             trees.weight.data()});
-    } catch (const Error&) {}
-}
 
 std::string damaged(Bytes& bytes) {
     std::string (*const exports[])() = {&xgboost_json,         &xgboost_ubjson,        &catboost_json,
