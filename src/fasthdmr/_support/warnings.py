@@ -68,6 +68,26 @@ class UnknownLevelsWarning(FastHDMRWarning):
 
 
 _REMEMBERED: ContextVar[list[str] | None] = ContextVar("remembered", default=None)
+_SILENCED: ContextVar[tuple[type[Warning], ...]] = ContextVar("silenced", default=())
+
+
+@contextmanager
+def silenced(category: type[FastHDMRWarning]) -> Iterator[None]:
+    """Do not raise the package's warnings of a category in a block.
+
+    `warnings.catch_warnings` replaces the filters of the process. If blocks of two threads overlapped, the filters of
+    one of them would stay.
+
+    Examples
+    --------
+    >>> with silenced(RankWarning):
+    ...     warn("Columns are collinear.", RankWarning)
+    """
+    token = _SILENCED.set((*_SILENCED.get(), category))
+    try:
+        yield
+    finally:
+        _SILENCED.reset(token)
 
 
 @contextmanager
@@ -109,6 +129,8 @@ def warn(message: str | Warning, category: type[Warning]) -> None:
     message : str or Warning
     category : type
     """
+    if issubclass(category, _SILENCED.get()):
+        return
     messages = _REMEMBERED.get()
     if messages is not None and issubclass(category, FastHDMRWarning) and str(message) not in messages:
         messages.append(str(message))

@@ -7,7 +7,6 @@ linearise. Half-widths are 1.96 standard deviations over the solutions. Large sa
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
@@ -25,7 +24,7 @@ from fasthdmr._support.indices import INDICES
 from fasthdmr._support.scale import power_of_two
 from fasthdmr._support.threads import one_blas_thread
 from fasthdmr._support.typing import Floats
-from fasthdmr._support.warnings import RankWarning
+from fasthdmr._support.warnings import RankWarning, silenced
 from fasthdmr._uncertainty.uncertainty import NORMAL_95, Uncertainty
 
 N_RESAMPLES = 200
@@ -149,8 +148,7 @@ def _solve_columns(dictionary: OwnSpans, output: int, solution: Solution, rows: 
     unit = power_of_two(np.abs(columns).max(initial=0.0))
     triangle = _core.array_triangle(np.asfortranarray(columns / unit), weight=weights, y=None, n_threads=1)[0]
     box = np.concatenate([[0.0], unit * box[1:]])  # components do not depend on the constant
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RankWarning)  # the fit has warned already
+    with silenced(RankWarning):  # the fit has warned already
         found = solve(triangle / np.sqrt(weights.sum()), dictionary.labels(output), box, 1)
     return found.rescaled(0.0, solution.scale, np.full(len(box) - 1, unit))
 
