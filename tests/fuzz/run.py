@@ -1,0 +1,32 @@
+"""Run a fuzz target with atheris: ``python tests/fuzz/run.py TARGET [options of libFuzzer]``."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import atheris
+import numpy as np
+
+with atheris.instrument_imports(include=["fasthdmr"]):
+    from fuzz_targets import TARGETS, call, in_member
+
+
+def mutated_member(content, most, seed):
+    return in_member(content, lambda data: atheris.Mutate(data, most), np.random.default_rng(seed))[:most]
+
+
+def main(name, options):
+    target, seeds = TARGETS[name]
+    with tempfile.TemporaryDirectory() as corpus:
+        for k, content in enumerate(seeds()):
+            (Path(corpus) / str(k)).write_bytes(content)
+        atheris.Setup(
+            ["fuzz", "-max_len=100000", *options, corpus],
+            lambda content: call(target, content),
+            **({"custom_mutator": mutated_member} if name == "saved" else {}),
+        )
+        atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])
