@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -26,6 +27,21 @@ inline int& failures() {
     return count;
 }
 
+// A digest (FNV-1a) of the bits of all numbers that the running test has compared: equal on two platforms whose results
+// are the same to the last bit.
+inline std::uint64_t& digest() {
+    static std::uint64_t value = 0;
+    return value;
+}
+
+inline void add_to_digest(const std::vector<double>& numbers) {
+    for (const double number : numbers) {
+        std::uint64_t bits = 0;
+        if (!std::isnan(number)) std::memcpy(&bits, &number, sizeof bits);  // processors differ in the bits of NaN
+        digest() = (digest() ^ bits) * 0x100000001b3;
+    }
+}
+
 struct Registration {
     Registration(const char* name, void (*run)()) { tests().push_back({name, run}); }
 };
@@ -44,6 +60,7 @@ inline std::string digits(double value) {
 // The largest absolute difference relative to the largest desired value.
 inline void check_close(const char* file, int line, const char* what, const std::vector<double>& actual,
                         const std::vector<double>& desired, double tolerance) {
+    add_to_digest(actual);
     if (actual.size() != desired.size()) return fail(file, line, std::string(what) + ": different sizes");
     double scale = 0.0;
     for (const double d : desired) scale = std::fmax(scale, std::abs(d));
@@ -74,17 +91,19 @@ void check_throws(const char* file, int line, const std::string& words, const Ac
     fail(file, line, "no exception that says '" + words + "'");
 }
 
-// Runs all tests and returns the exit status.
-inline int run_all() {
+// Runs all tests and returns the exit status. Prints the digest of each, if this is asked for.
+inline int run_all(bool with_digests = false) {
     int passed = 0, failed = 0;
     for (const Test& test : tests()) {
         failures() = 0;
+        digest() = 0xcbf29ce484222325;
         try {
             test.run();
         } catch (const std::exception& error) {
             fail(test.name, 0, std::string("unexpected exception: ") + error.what());
         }
         if (failures() > 0) std::printf("FAILED %s: %d checks\n", test.name, failures());
+        if (with_digests) std::printf("%016llx %s\n", static_cast<unsigned long long>(digest()), test.name);
         failures() > 0 ? ++failed : ++passed;
     }
     std::printf("%d passed, %d failed\n", passed, failed);
