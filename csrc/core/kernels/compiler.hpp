@@ -44,7 +44,9 @@ struct Vector {
 
     static Vector load(const double* from) { return {*reinterpret_cast<const Type*>(from)}; }
     void add_to(double* out) const { *reinterpret_cast<Type*>(out) += lanes; }
+    void store(double* to) const { *reinterpret_cast<Type*>(to) = lanes; }
     friend Vector operator*(double factor, const Vector& v) { return {factor * v.lanes}; }
+    friend Vector operator+(const Vector& a, const Vector& b) { return {a.lanes + b.lanes}; }
 };
 #else
 template <int Lanes>
@@ -59,9 +61,17 @@ struct Vector {
     void add_to(double* out) const {
         for (int k = 0; k < Lanes; ++k) out[k] += lanes[k];
     }
+    void store(double* to) const {
+        for (int k = 0; k < Lanes; ++k) to[k] = lanes[k];
+    }
     friend Vector operator*(double factor, const Vector& v) {
         Vector result;
         for (int k = 0; k < Lanes; ++k) result.lanes[k] = factor * v.lanes[k];
+        return result;
+    }
+    friend Vector operator+(const Vector& a, const Vector& b) {
+        Vector result;
+        for (int k = 0; k < Lanes; ++k) result.lanes[k] = a.lanes[k] + b.lanes[k];
         return result;
     }
 };

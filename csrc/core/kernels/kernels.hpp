@@ -1,7 +1,7 @@
 // The table of kernels: inner loops over rows, compiled once for each instruction set and selected at run time.
 #pragma once
 
-#include "kernels/records.hpp"
+#include "kernels/cell_records.hpp"
 
 namespace fasthdmr {
 

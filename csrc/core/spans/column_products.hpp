@@ -3,37 +3,42 @@
 
 #include <vector>
 
+#include "kernels/cell_records.hpp"
 #include "spans/bsplines.hpp"
-#include "spans/tensor_layout.hpp"
 
 namespace fasthdmr {
 
 class ColumnProducts {
 public:
-    // `axes` must be loaded before `load` is called, and outlive this object.
+    // `axes` must be loaded before `add` is called, and outlive this object.
     ColumnProducts(const Spans& spans, const Span& span, const SpanBlock& axes, index functions);
 
-    // Functions are processed in groups of four or eight, the number of doubles in a vector register.
-    int run() const { return run_; }
-    index groups() const { return groups_; }
-    // Selects the rows for the next calls of `add` among the loaded rows of the axes; at most kBlockRows.
-    void load(index first, index rows);
-    // Adds the inner products over these rows with a group of functions, given by values (rows, run()).
-    void add(index group, const double* functions, const double* weight);
+    // Adds the inner products with the functions over the loaded rows first, ..., first + rows - 1, at most kBlockRows.
+    // The functions and the weight are given by their values at these rows.
+    void add(index first, index rows, const std::vector<const double*>& functions, const double* weight);
     double sum(index column, index function) const {
-        return sums_[(function / run_ * span_.columns + column) * run_ + function % run_];
+        return is_cubic_ ? sums_[function * span_.columns + column]
+                         : sums_[(function / kRun * span_.columns + column) * kRun + function % kRun];
     }
 
 private:
+    static constexpr index kRun = 8;
+
+    void add_cubic(index first, index rows, const std::vector<const double*>& functions, const double* weight);
+    void sort(index first, index rows);
+    void add_expanded(index first, index rows, const std::vector<const double*>& functions, const double* weight);
+
     const Span& span_;
     const SpanBlock& axes_;
-    int run_;
-    index groups_;
-    bool is_cubic_;  // then tensor products are formed in registers; otherwise the nonzeros are expanded first
-    index first_ = 0, rows_ = 0;
-    Buffer<double> sums_;  // (groups, columns, run)
-    TensorLayout layout_;  // of the sums of one group
-    std::vector<std::int32_t> begin_;
+    bool is_cubic_;        // otherwise the nonzeros are expanded, and functions are processed in groups of kRun
+    Buffer<double> sums_;  // (functions, columns), or (groups, columns, kRun)
+    // Cubic splines: the rows sorted by cell, that is by the intervals of all axes.
+    std::vector<index> strides_;       // of the columns of each axis
+    std::vector<std::int32_t> begin_;  // by row, the first column that is not 0
+    std::vector<std::uint16_t> order_;
+    std::vector<RowCell> cells_;
+    Buffer<double> left_;
+    // Others
     std::vector<double> values_;
     std::vector<std::int32_t> starts_, group_starts_;
 };

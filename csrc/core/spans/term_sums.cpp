@@ -36,15 +36,14 @@ std::vector<Batch> batches_of(const Targets& targets, const std::vector<Spanning
 }
 
 struct Block {
-    index row, begin, rows;  // its first row, counted from that of all rows and of the panel
-    Buffer<double> terms, outputs;
+    index row, begin, rows;         // its first row, counted from that of all rows and of the panel
+    Buffer<double> terms, outputs;  // minus their shifts
 };
 
 // A function whose inner products with the columns of a span are computed, and the address for the results.
 struct Factor {
     bool is_output;
     index place;  // among the outputs, or the terms of a batch
-    double shift;
     double* sums;
     index stride;
 };
@@ -83,6 +82,7 @@ public:
           panel_(panel_size()),
           blocks_(panel_),
           weight_(panel_ * kBlockRows, 1.0),
+          one_(kBlockRows, 1.0),
           axes_(spans, panel_ * kBlockRows),
           shift_(targets.terms(), 0.0),
           output_shift_(targets.outputs(), 0.0) {}
@@ -92,6 +92,7 @@ private:
     index panel_size() const;
     void start_panel(index first_row);
     void fill(const Batch& batch, bool add_to_outputs);
+    void shift_outputs();
     void choose_shifts();
     void sum_terms(const Batch& batch);
     void sum_outputs();
@@ -109,7 +110,7 @@ private:
     std::vector<Batch> batches_;
     index n_blocks_, panel_, count_ = 0;  // numbers of blocks: of all rows, of a full panel, of this panel
     std::vector<Block> blocks_;
-    std::vector<double> weight_;
+    std::vector<double> weight_, one_;
     SpanBlock axes_;
     std::vector<double> shift_, output_shift_;
     double total_ = 0.0;
@@ -131,6 +132,7 @@ void Pass::run() {
             fill(batch, options_.outputs);
             if (!together) multiply(&batch, false);
         }
+        shift_outputs();
         multiply(together ? &batches_[0] : nullptr, options_.outputs);
         if (options_.outputs) sum_outputs();
         for (const Batch& batch : batches_) {
@@ -168,8 +170,18 @@ void Pass::fill(const Batch& batch, bool add_to_outputs) {
         block.terms.resize(batch.size() * kBlockRows);
         targets_.fill({block.row, 1, block.rows, nullptr}, batch.first, batch.last, block.terms.data(), kBlockRows);
         double* output = block.outputs.data() + k * kBlockRows;
-        for (index t = 0; t < batch.size() && add_to_outputs; ++t)
-            kernels().add_scaled(1.0, block.terms.data() + t * kBlockRows, block.rows, output);
+        for (index t = 0; t < batch.size(); ++t) {
+            double* term = block.terms.data() + t * kBlockRows;
+            if (add_to_outputs) kernels().add_scaled(1.0, term, block.rows, output);
+            for (index r = 0; r < block.rows; ++r) term[r] -= shift_[batch.first + t];
+        }
+    });
+}
+
+void Pass::shift_outputs() {
+    parallel_for(count_, n_threads_, [&](index b) {
+        for (index k = 0; k < targets_.outputs(); ++k)
+            for (index r = 0; r < blocks_[b].rows; ++r) blocks_[b].outputs[k * kBlockRows + r] -= output_shift_[k];
     });
 }
 
@@ -198,25 +210,12 @@ void Pass::add_products(index s, const std::vector<Factor>& factors, bool with_c
     const Span& span = spans_.all()[s];
     const index n = index(factors.size()) + 1;  // the last is the constant
     ColumnProducts products(spans_, span, axes_, n);
-    const int run = products.run();
-    Buffer<double> table(kBlockRows * run);
+    std::vector<const double*> functions(n, one_.data());
     for (index b = 0; b < count_; ++b) {
         const Block& block = blocks_[b];
-        products.load(block.begin, block.rows);
-        for (index group = 0; group < products.groups(); ++group) {
-            for (index k = group * run, lane = 0; lane < run; ++k, ++lane) {
-                double* out = table.data() + lane;
-                if (k + 1 >= n) {
-                    for (index r = 0; r < block.rows; ++r) out[r * run] = k + 1 == n ? 1.0 : 0.0;
-                    continue;
-                }
-                const Factor& factor = factors[k];
-                const double* given =
-                    (factor.is_output ? block.outputs : block.terms).data() + factor.place * kBlockRows;
-                for (index r = 0; r < block.rows; ++r) out[r * run] = given[r] - factor.shift;
-            }
-            products.add(group, table.data(), weight_.data() + block.begin);
-        }
+        for (index k = 0; k + 1 < n; ++k)
+            functions[k] = (factors[k].is_output ? block.outputs : block.terms).data() + factors[k].place * kBlockRows;
+        products.add(block.begin, block.rows, functions, weight_.data() + block.begin);
     }
     for (index j = 0; j < span.columns; ++j) {
         for (index k = 0; k + 1 < n; ++k) factors[k].sums[j * factors[k].stride] += products.sum(j, k);
@@ -230,15 +229,14 @@ void Pass::multiply(const Batch* batch, bool with_outputs) {
     for (index t = batch ? batch->first : 0; batch && t < batch->last; ++t) {
         double* sums = sums_.with_columns[t].data();
         for (const index s : sums_.spans[t]) {
-            factors[s].push_back({false, t - batch->first, shift_[t], sums, 1});
+            factors[s].push_back({false, t - batch->first, sums, 1});
             sums += spans_.all()[s].columns;
         }
     }
     const index K = targets_.outputs();
     for (index s = 0; s < index(factors.size()) && with_outputs; ++s)
         for (index k = 0; k < K; ++k)
-            factors[s].push_back(
-                {true, k, output_shift_[k], sums_.output_with_columns.data() + spans_.all()[s].first * K + k, K});
+            factors[s].push_back({true, k, sums_.output_with_columns.data() + spans_.all()[s].first * K + k, K});
     const bool is_last = !batch || batches_.size() == 1;
     parallel_for(index(factors.size()), n_threads_, [&](index s) {
         if (is_last || !factors[s].empty()) add_products(s, factors[s], is_last);
@@ -247,8 +245,7 @@ void Pass::multiply(const Batch* batch, bool with_outputs) {
         const index t = batch->first + place;
         for (index b = 0; b < count_; ++b) {
             const double* term = blocks_[b].terms.data() + place * kBlockRows;
-            for (index r = 0; r < blocks_[b].rows; ++r)
-                sums_.mean[t] += weight_[blocks_[b].begin + r] * (term[r] - shift_[t]);
+            for (index r = 0; r < blocks_[b].rows; ++r) sums_.mean[t] += weight_[blocks_[b].begin + r] * term[r];
         }
     });
 }
@@ -262,9 +259,9 @@ void Pass::sum_terms(const Batch& batch) {
             const double *term = block.terms.data() + place * kBlockRows,
                          *output = block.outputs.data() + k * kBlockRows;
             for (index r = 0; r < block.rows; ++r) {
-                const double moved = weight_[block.begin + r] * (term[r] - shift_[t]);
-                sums_.variance[t] += moved * (term[r] - shift_[t]);
-                sums_.with_output[t] += moved * (output[r] - output_shift_[k]);
+                const double moved = weight_[block.begin + r] * term[r];
+                sums_.variance[t] += moved * term[r];
+                sums_.with_output[t] += moved * output[r];
             }
         }
     });
@@ -275,9 +272,9 @@ void Pass::sum_outputs() {
         for (index b = 0; b < count_; ++b) {
             const double* output = blocks_[b].outputs.data() + k * kBlockRows;
             for (index r = 0; r < blocks_[b].rows; ++r) {
-                const double moved = weight_[blocks_[b].begin + r] * (output[r] - output_shift_[k]);
+                const double moved = weight_[blocks_[b].begin + r] * output[r];
                 sums_.output_mean[k] += moved;
-                sums_.output_variance[k] += moved * (output[r] - output_shift_[k]);
+                sums_.output_variance[k] += moved * output[r];
             }
         }
     });
