@@ -96,7 +96,7 @@ private:
     void choose_shifts();
     void sum_terms(const Batch& batch);
     void sum_outputs();
-    void multiply(const Batch* batch, bool with_outputs);
+    void multiply(const Batch* batch, bool is_last);
     void add_products(index s, const std::vector<Factor>& factors, bool with_constant);
     void centre();
 
@@ -127,13 +127,13 @@ void Pass::run() {
     choose_shifts();
     for (index first = 0; first < n_blocks_; first += panel_) {
         start_panel(first * kBlockRows);
-        const bool together = batches_.size() == 1;  // then each span is evaluated only once
+        // With the last batch the outputs are complete: their products are computed together with its own.
         for (const Batch& batch : batches_) {
             fill(batch, options_.outputs);
-            if (!together) multiply(&batch, false);
+            if (&batch != &batches_.back()) multiply(&batch, false);
         }
         shift_outputs();
-        multiply(together ? &batches_[0] : nullptr, options_.outputs);
+        multiply(batches_.empty() ? nullptr : &batches_.back(), true);
         if (options_.outputs) sum_outputs();
         for (const Batch& batch : batches_) {
             if (!options_.terms) break;
@@ -208,23 +208,24 @@ void Pass::choose_shifts() {
 
 void Pass::add_products(index s, const std::vector<Factor>& factors, bool with_constant) {
     const Span& span = spans_.all()[s];
-    const index n = index(factors.size()) + 1;  // the last is the constant
+    const index n_factors = index(factors.size()), n = n_factors + (with_constant ? 1 : 0);  // the last is the constant
     ColumnProducts products(spans_, span, axes_, n);
     std::vector<const double*> functions(n, one_.data());
     for (index b = 0; b < count_; ++b) {
         const Block& block = blocks_[b];
-        for (index k = 0; k + 1 < n; ++k)
+        for (index k = 0; k < n_factors; ++k)
             functions[k] = (factors[k].is_output ? block.outputs : block.terms).data() + factors[k].place * kBlockRows;
         products.add(block.begin, block.rows, functions, weight_.data() + block.begin);
     }
     for (index j = 0; j < span.columns; ++j) {
-        for (index k = 0; k + 1 < n; ++k) factors[k].sums[j * factors[k].stride] += products.sum(j, k);
-        if (with_constant) sums_.column_mean[span.first + j] += products.sum(j, n - 1);
+        for (index k = 0; k < n_factors; ++k) factors[k].sums[j * factors[k].stride] += products.sum(j, k);
+        if (with_constant) sums_.column_mean[span.first + j] += products.sum(j, n_factors);
     }
 }
 
-// Inner products of the columns of all spans with the terms of a batch, the outputs and the constant.
-void Pass::multiply(const Batch* batch, bool with_outputs) {
+// Inner products of the columns of all spans with the terms of a batch and, in the last call for a panel, with the
+// outputs and the constant.
+void Pass::multiply(const Batch* batch, bool is_last) {
     std::vector<std::vector<Factor>> factors(spans_.all().size());
     for (index t = batch ? batch->first : 0; batch && t < batch->last; ++t) {
         double* sums = sums_.with_columns[t].data();
@@ -234,10 +235,9 @@ void Pass::multiply(const Batch* batch, bool with_outputs) {
         }
     }
     const index K = targets_.outputs();
-    for (index s = 0; s < index(factors.size()) && with_outputs; ++s)
+    for (index s = 0; s < index(factors.size()) && is_last && options_.outputs; ++s)
         for (index k = 0; k < K; ++k)
             factors[s].push_back({true, k, sums_.output_with_columns.data() + spans_.all()[s].first * K + k, K});
-    const bool is_last = !batch || batches_.size() == 1;
     parallel_for(index(factors.size()), n_threads_, [&](index s) {
         if (is_last || !factors[s].empty()) add_products(s, factors[s], is_last);
     });
