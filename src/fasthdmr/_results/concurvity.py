@@ -125,7 +125,7 @@ class OtherSpans:
         fit = AdditiveFit(self.spans, self.rows, self.weights, target, self.ridge, joint=True)
         system, right = fit.system(list(range(len(self.spans.subspaces)))), fit.right
         blocks = [slice(fit.first[s], fit.first[s + 1]) for s in map(self.spans.subspaces.index, subspaces)]
-        units = [np.eye(len(system))[:, block] for block in blocks]
+        units = [np.eye(len(system), block.stop - block.start, -block.start) for block in blocks]
         solved = _core.solve_positive(system, np.asfortranarray(np.hstack([right, *units])), 1)
         shares, carried = np.zeros(len(blocks)), np.zeros((len(blocks), len(self.spans.sizes)))
         first = len(blocks)

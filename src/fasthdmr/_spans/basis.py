@@ -182,8 +182,11 @@ def closure(subspaces: Iterable[Subspace], order: int) -> list[Subspace]:
     >>> closure([(0, 2), (1,)], 2)
     [(0,), (1,), (2,), (0, 2)]
     """
-    found = {v for u in set(subspaces) for t in range(1, min(order, len(u)) + 1) for v in combinations(u, t)}
-    return sorted(found, key=lambda u: (len(u), u))
+    found: dict[int, set[Subspace]] = {}
+    for u in set(subspaces):
+        for t in range(1, min(order, len(u)) + 1):
+            found.setdefault(t, set()).update(combinations(u, t))
+    return [v for t in sorted(found) for v in sorted(found[t])]
 
 
 def make_basis(

@@ -80,13 +80,17 @@ def main_sizes(
     deviations = Deviations.of(values, weights)
     varies = deviations.variance > 0
     target = deviations.values[:, varies] / np.sqrt(deviations.variance[varies])
+    most = min(_MOST_COLUMNS, n_rows / 2)
+    varying = np.fmin.reduce(X, initial=np.inf) < np.fmax.reduce(X, initial=-np.inf)
+    if rule * sum(bool(varying[j]) for j in variables if j not in n_levels) > most:
+        return {}
     profiles = {j: Profile.of(X[:, j], weights) for j in variables if j not in n_levels}
     for j, profile in profiles.items():
         profile.check_range(j)
     factors = {j: count for j in variables if (count := n_levels.get(j, 0)) > 1}
     numeric = [j for j, profile in profiles.items() if not profile.is_constant]
     n_columns = len(numeric) * rule + sum(min(count, _MOST_LEVELS) for count in factors.values())
-    if target.shape[1] == 0 or not numeric or n_columns > min(_MOST_COLUMNS, n_rows / 2):
+    if target.shape[1] == 0 or not numeric or n_columns > most:
         return {}
 
     def axis(j: int, size: int) -> Axis:
