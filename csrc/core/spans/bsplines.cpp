@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "spans/column_tiles.hpp"
 
@@ -166,9 +167,15 @@ SpanBlock::SpanBlock(const Spans& spans, index capacity)
       starts_(spans.axes().size() * capacity) {}
 
 void SpanBlock::load(const Table& x, const Rows& rows, int n_threads) {
+    std::vector<index> all(spans_.axes().size());
+    std::iota(all.begin(), all.end(), index(0));
+    load(x, rows, all, n_threads);
+}
+
+void SpanBlock::load(const Table& x, const Rows& rows, const std::vector<index>& axes, int n_threads) {
     rows_ = rows.count;
     std::vector<ColumnUse> uses;
-    for (const Axis& axis : spans_.axes()) uses.emplace_back(axis.variable(), index(uses.size()));
+    for (const index a : axes) uses.emplace_back(spans_.axes()[a].variable(), a);
     std::sort(uses.begin(), uses.end());
     for_tiles(x, rows, uses, n_threads, [&](index a, index first, double* tile, index count) {
         const Axis& axis = spans_.axes()[a];

@@ -106,8 +106,9 @@ Spanning spans_inside(const Spans& spans, const Subspace& u, index order);
 class SpanBlock {
 public:
     SpanBlock(const Spans& spans, index capacity);
-    // Evaluates the splines of all axes.
+    // Evaluates the splines of all axes, or of the chosen ones.
     void load(const Table& x, const Rows& rows, int n_threads = 1);
+    void load(const Table& x, const Rows& rows, const std::vector<index>& axes, int n_threads);
     // The nonzeros of one span at the loaded rows first, ..., first + count - 1.
     void expand(const Span& span, index first, index count, std::vector<double>& values,
                 std::vector<std::int32_t>& starts) const;

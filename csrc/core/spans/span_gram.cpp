@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "forest/row_block.hpp"
 #include "kernels/kernels.hpp"
@@ -77,6 +78,20 @@ std::vector<Users> users_of_sums(const Spans& spans, const SpanPairs& pairs, Pro
     return result;
 }
 
+// The axes whose splines are factors of the sums, or belong to spans of other pairs. Main effects often need none of
+// their own: a product basis contains their splines.
+std::vector<index> axes_of(const Spans& spans, const std::vector<Users>& users, const SpanPairs& pairs,
+                           const std::vector<index>& others) {
+    std::set<index> axes;
+    for (const Users& each : users)
+        for (const auto& [variable, number] : each.factors)
+            if (number < 0) axes.insert(~number);
+    for (const index p : others)
+        for (const index s : {pairs[p].first, pairs[p].second})
+            axes.insert(spans.all()[s].axes.begin(), spans.all()[s].axes.end());
+    return {axes.begin(), axes.end()};
+}
+
 }  // namespace
 
 index blocks_in_panel(const Spans& spans, index n_blocks, index more) {
@@ -98,6 +113,7 @@ SpanGram::SpanGram(const Spans& spans, const Table& x, const double* weight, dou
     for (const index p : others)
         products_[p].assign(spans.all()[pairs_[p].first].columns * spans.all()[pairs_[p].second].columns, 0.0);
     for (const Users& each : users) sums.emplace_back(spans, bases, each.factors);
+    const std::vector<index> needed = axes_of(spans, users, pairs_, others);
     const index n_blocks = (x.rows + kBlockRows - 1) / kBlockRows;
     const index panel = std::min(kGramBlocks, blocks_in_panel(spans, n_blocks, bases.row_bytes()));
     std::vector<double> panel_weight(panel * kBlockRows, 1.0);
@@ -106,7 +122,7 @@ SpanGram::SpanGram(const Spans& spans, const Table& x, const double* weight, dou
     for (index first = 0; first < x.rows; first += panel * kBlockRows) {
         const index rows = std::min(panel * kBlockRows, x.rows - first);
         if (weight) std::copy_n(weight + first, rows, panel_weight.begin());
-        axes.load(x, {first, 1, rows, nullptr}, n_threads);
+        axes.load(x, {first, 1, rows, nullptr}, needed, n_threads);
         bases.load(x, {first, 1, rows, nullptr}, n_threads);
         parallel_for(index(sums.size()), n_threads, [&](index k) { sums[k].add(axes, panel_weight.data()); });
         add_pairs(spans, axes, pairs_, others, panel_weight.data(), products_, n_threads);
