@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "spans/column_tiles.hpp"
@@ -160,6 +161,29 @@ Spanning spans_inside(const Spans& spans, const Subspace& u, index order) {
     return result;
 }
 
+namespace {
+
+// The chosen axes of each coordinate.
+std::vector<std::vector<index>> lines_of(const std::vector<Axis>& axes, const std::vector<index>& chosen) {
+    std::vector<std::vector<index>> lines;
+    std::map<index, std::vector<std::size_t>> of_variable;
+    for (const index a : chosen) {
+        std::vector<std::size_t>& known = of_variable[axes[a].variable()];
+        const auto shared = std::find_if(known.begin(), known.end(), [&](std::size_t line) {
+            return axes[a].shares_line(axes[lines[line].front()]);
+        });
+        if (shared != known.end()) {
+            lines[*shared].push_back(a);
+        } else {
+            known.push_back(lines.size());
+            lines.push_back({a});
+        }
+    }
+    return lines;
+}
+
+}  // namespace
+
 SpanBlock::SpanBlock(const Spans& spans, index capacity)
     : spans_(spans),
       capacity_(capacity),
@@ -172,19 +196,26 @@ void SpanBlock::load(const Table& x, const Rows& rows, int n_threads) {
     load(x, rows, all, n_threads);
 }
 
+// Axes that share a coordinate are evaluated together, because normal scores take longer than splines. All coordinates
+// are computed first: binary searches for different rows are independent, so that the processor can execute several at
+// once.
 void SpanBlock::load(const Table& x, const Rows& rows, const std::vector<index>& axes, int n_threads) {
     rows_ = rows.count;
+    const std::vector<std::vector<index>> lines = lines_of(spans_.axes(), axes);
     std::vector<ColumnUse> uses;
-    for (const index a : axes) uses.emplace_back(spans_.axes()[a].variable(), a);
+    for (const std::vector<index>& line : lines)
+        uses.emplace_back(spans_.axes()[line.front()].variable(), index(uses.size()));
     std::sort(uses.begin(), uses.end());
-    for_tiles(x, rows, uses, n_threads, [&](index a, index first, double* tile, index count) {
-        const Axis& axis = spans_.axes()[a];
-        double* values = values_.data() + (a * capacity_ + first) * kMaxRun;
-        std::int32_t* starts = starts_.data() + a * capacity_ + first;
-        // All coordinates are computed first: binary searches for different rows are independent, so that the processor
-        // can execute several at once.
-        for (index r = 0; r < count; ++r) tile[r] = axis.coordinate(tile[r]);
-        for (index r = 0; r < count; ++r) starts[r] = std::int32_t(axis.evaluate_at(tile[r], values + r * kMaxRun));
+    for_tiles(x, rows, uses, n_threads, [&](index k, index first, double* tile, index count) {
+        const Axis& one = spans_.axes()[lines[k].front()];
+        for (index r = 0; r < count; ++r) tile[r] = one.coordinate(tile[r]);
+        for (const index a : lines[k]) {
+            const Axis& axis = spans_.axes()[a];
+            double* values = values_.data() + (a * capacity_ + first) * kMaxRun;
+            std::int32_t* starts = starts_.data() + a * capacity_ + first;
+            for (index r = 0; r < count; ++r)
+                starts[r] = std::int32_t(axis.evaluate_at(tile[r], values + r * kMaxRun));
+        }
     });
 }
 
