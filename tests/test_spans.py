@@ -213,6 +213,20 @@ def ridge_systems(X, weights, basis, values, sums):
     return primal, Dual(X, weights, basis, values, scale, 1)
 
 
+@pytest.mark.parametrize("all_pairs", [True, False])
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_the_gram_matrix_of_rows(order, all_pairs):
+    """All pairs of axes with one scale have a shorter form."""
+    X, _, basis = case(0, order=order, n_rows=60)
+    random = np.random.default_rng(4)
+    of_span = np.asarray(basis.sizes) * (3.0 if all_pairs else random.uniform(1, 2, len(basis.sizes)))
+    spans = reference.columns(basis, X)
+    expected = sum(scale * columns @ columns.T for scale, columns in zip(of_span, spans, strict=True))
+    columns = [axis_columns(axis, X[:, axis.variable]) for axis in basis.axes]
+    found = joint_fit._gram_of_rows(basis, columns, np.repeat(of_span, basis.sizes))
+    assert_close(found, expected, 1e-12)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("factor", [0.5, 20.0])
 def test_ridge_regression_through_columns_and_through_rows(factor, weighted):
