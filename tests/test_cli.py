@@ -353,6 +353,7 @@ def test_demo(folder, capsys):
     status, out, err = run(capsys, "demo")
     assert status == 0 and err.count("\n") <= 1 and "Concurvity" in err  # serum measures are nearly collinear
     assert "bmi" in out and "of the model's variance" in out and "matter most" in out
+    assert "subspaces with S below 0.01 not shown" in out
     names = ["components.png", "indices.csv", "indices.json", "indices.png", "interactions.png"]
     assert sorted(path.name for path in (folder / "fasthdmr-demo").iterdir()) == names
 

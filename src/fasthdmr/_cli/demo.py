@@ -12,8 +12,9 @@ from fasthdmr._cli.arguments import add_command
 from fasthdmr._cli.console import say
 from fasthdmr._cli.fitted import check_targets
 from fasthdmr._cli.pictures import picture_files
+from fasthdmr._cli.report import LEVEL
 from fasthdmr._cli.table_files import file_names
-from fasthdmr._cli.tables import index_files
+from fasthdmr._cli.tables import index_files, table_text
 from fasthdmr._estimators.tree_hdmr import TreeHDMR
 from fasthdmr._support.optional import require
 from fasthdmr._support.output_file import write_files
@@ -43,7 +44,7 @@ def _run(arguments: argparse.Namespace) -> None:
     hdmr = TreeHDMR(model).fit(X)
     files = index_files(hdmr, [0]) | picture_files(hdmr, [0])
     write_files({arguments.out / name: content for name, content in files.items()})
-    say(str(hdmr.sensitivity_))
+    say(table_text(hdmr.sensitivity_, [0], LEVEL))
     single, both = hdmr.sensitivity_.explained()[:2]
     (_, first, _, R1), (_, second, _, R2), *_ = hdmr.sensitivity_.level_set("R")
     say(f"\nFunctions of one variable explain {single:.0%} of the model's variance, with pairs {both:.0%}.")
