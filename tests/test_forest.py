@@ -25,7 +25,7 @@ from tolerance import assert_close
 from fasthdmr import _core
 from fasthdmr.loaders import load_forest
 
-SIZES = (1, 2, 3, 4, 7, 33, 100, 1023, 1024, 1025, 5000)  # around the numbers of rows that C++ works on together
+SIZES = (1, 2, 3, 4, 16, 17, 33, 100, 1023, 1024, 1025, 5000)  # around the numbers of rows that C++ works on together
 X = tied_data(np.random.default_rng(0), 5000, 6)
 Y = X[:, 0] * X[:, 1] + X[:, 2] + np.random.default_rng(1).normal(scale=0.1, size=5000)
 LABELS = np.digitize(Y, np.quantile(Y, [0.3, 0.6]))

@@ -17,15 +17,16 @@ FASTHDMR_ALWAYS_INLINE void prefetch(const void* data, index bytes) {
 }
 
 // Prefetches the next tree: it was last used for the previous block, and may no longer be in the first two caches. This
-// is done only if the rows visit most of its nodes.
+// is done only if the rows visit most of its cache lines; a line holds five nodes, and half of the depth is a usual path.
 FASTHDMR_ALWAYS_INLINE void prefetch_tree(const Forest& forest, index t, index rows) {
-    if (rows * forest.depth(t) < forest.tree_size(t)) return;
+    if (3 * rows * forest.depth(t) < forest.tree_size(t)) return;
     prefetch(forest.tree(t), forest.tree_size(t) * index(sizeof(Node)));
-    if (forest.width() == 1) prefetch(forest.values(t), forest.tree_size(t) * index(sizeof(double)));
+    if (forest.width() == 1 && 8 * rows >= forest.tree_size(t))
+        prefetch(forest.values(t), forest.tree_size(t) * index(sizeof(double)));
 }
 
-// Blocks of fewer rows are evaluated row by row.
-constexpr index kFewRows = 4;
+// Blocks of up to so many rows are evaluated row by row.
+constexpr index kFewRows = 16;
 constexpr index kTreesTogether = 8;
 
 // The leaves of one row in several trees. The row descends all of them at the same time, so that cache misses overlap.
@@ -89,7 +90,7 @@ void DeepTrees::finish(const Forest& forest) {
 
 void DeepTrees::add(const Forest& forest, const InputBlock& block, double* const* columns) const {
     block.need_sets(sets_);
-    if (block.rows() < kFewRows) {
+    if (block.rows() <= kFewRows) {
         for (index row = 0; row < block.rows(); ++row) {
             poll();
             if (block.has_missing()) add_row<true>(forest, block, row, columns);

@@ -118,7 +118,7 @@ TEST(features_of_every_depth_alone) {
 TEST(features_for_any_number_of_rows) {
     Random random(6);
     const Trees trees = random_trees(random, 3, 2, 1, 18);
-    for (const index rows : {0, 1, 2, 3, 4, 7, 8, 9, 36, 127, 128, 129, 511, 512, 513, 1024, 1100})
+    for (const index rows : {0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 36, 127, 128, 129, 511, 512, 513, 1024, 1100})
         for (const double missing : {0.0, 0.3}) check_against_traversal(trees, awkward_rows(random, rows, 3, missing));
 }
 
