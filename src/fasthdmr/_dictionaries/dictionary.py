@@ -129,9 +129,10 @@ class ExtendedDictionary(Dictionary):
     def evaluate(self, rows: Any, output: int, weights: csc_array, n_threads: int) -> Floats:
         """Return the product of the columns (1, given, added) at the rows and the weights, (N, C)."""
         b = self.n_given[output]
-        rows_first = weights.tocsr()
-        own, added = rows_first[: b + 1].tocsc(), rows_first[b + 1 :].tocsc()
-        if added.nnz == 0 and own[1:].nnz:
+        weights = weights if weights.has_sorted_indices else weights.sorted_indices()
+        own, added = weights[: b + 1], weights[b + 1 :]
+        reads_given = bool(own.indices.any())
+        if added.nnz == 0 and reads_given:
             return self.given.evaluate(rows, output, own, n_threads)
         values = self.added(output).evaluate(
             rows,
@@ -140,9 +141,9 @@ class ExtendedDictionary(Dictionary):
             weight=added.data,
             n_threads=n_threads,
         )
-        if own[1:].nnz:
+        if reads_given:
             return values + self.given.evaluate(rows, output, own, n_threads)
-        values += own[[0]].toarray()
+        values += own[:1].toarray()
         return values
 
     def embed(self, subspace: Subspace, values: Floats) -> Floats:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
 from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._results.component import Component
@@ -203,7 +204,7 @@ class Decomposition(ShownInNotebooks):
         values = []
         for k, solution in enumerate(self.solutions):
             kept = np.flatnonzero(is_kept(solution, self.subspaces))
-            part = self.dictionary.evaluate(rows, k, solution.weights[:, kept], n_threads)
+            part = self.dictionary.evaluate(rows, k, _weights_of(solution, kept), n_threads)
             for c, moved, change in self._changes(rows, k, kept):
                 part[moved, c] += change
             if len(kept) < len(self.subspaces):  # the others exist for another output only
@@ -316,7 +317,7 @@ class Decomposition(ShownInNotebooks):
         """Yield corrections of components at rows where they extrapolate: component number, rows, correction."""
         solution = self.solutions[output]
         subspaces = [solution.subspaces[c] for c in components]
-        return self.dictionary.changes(rows, output, solution.weights[:, components], subspaces)
+        return self.dictionary.changes(rows, output, _weights_of(solution, components), subspaces)
 
     def columns_of(self, variable: int, values: Floats) -> Floats:
         """Return the columns of the components of one variable at its values.
@@ -410,3 +411,9 @@ def is_kept(solution: Solution, subspaces: Iterable[Subspace]) -> NDArray[np.boo
     """Return, for each component of a solution, whether its subspace is among `subspaces`, (C,)."""
     kept = set(subspaces)
     return np.array([u in kept for u in solution.subspaces], dtype=bool)
+
+
+def _weights_of(solution: Solution, components: NDArray[np.int64]) -> csc_array:
+    """Return the weights of some components, given in ascending order, without a copy if these are all."""
+    weights = solution.weights
+    return weights if len(components) == weights.shape[1] else weights[:, components]

@@ -80,6 +80,11 @@ class Support:
     def _cells(self) -> dict[int, Cells]:
         return cells_of_pairs(self.basis)
 
+    @cached_property
+    def _is_moved(self) -> dict[Subspace, NDArray[np.bool_]]:
+        """By the columns of a pair, whether another cell is used for each cell."""
+        return {self.basis.columns[s]: (of != np.arange(len(of))) & (of < len(of)) for s, of in self.nearest.items()}
+
     def __getstate__(self) -> dict[str, Any]:
         return {"basis": self.basis, "nearest": self.nearest}
 
@@ -105,7 +110,7 @@ class Support:
         nearest_of = {self.basis.columns[s]: nearest for s, nearest in self.nearest.items()}
         wanted = [(c, u) for c, u in enumerate(map(self._columns, subspaces)) if u in nearest_of]
         variables = sorted({j for _, u in wanted for j in u})
-        is_moved = {u: (of != np.arange(len(of))) & (of < len(of)) for u, of in nearest_of.items()}
+        is_moved = self._is_moved
         functions: dict[int, Any] = {}
         for part in steps(len(rows), max(len(variables), 1), _STEP):
             values = {j: np.asarray(rows[part, j], dtype=np.float64) for j in variables}
