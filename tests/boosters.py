@@ -11,12 +11,6 @@ def library(name):
     return pytest.importorskip(name, reason=f"{name} is not installed: pip install 'fasthdmr[{name}]'")
 
 
-def skip_without_tags(xgboost):
-    """Skip what xgboost's own estimators cannot do with scikit-learn 1.6 and later."""
-    if tuple(map(int, xgboost.__version__.split(".")[:3])) < (2, 1, 4):
-        pytest.skip("the estimators of xgboost before 2.1.4 have no tags")
-
-
 def xgboost_with_levels(**parameters):
     """A regressor of xgboost on columns of categories, in a version whose files hold the names of levels."""
     xgboost = library("xgboost")

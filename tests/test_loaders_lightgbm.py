@@ -194,6 +194,7 @@ def test_together_with_models_that_compare_in_float32():
         assert np.isfinite(fit.predict(rows)).all()
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")  # of LightGBM before 4.7, which gives names
 @pytest.mark.parametrize("zero", [False, True])
 def test_bagging_of_models_that_see_some_columns(zero):
     rows = np.round(X - 0.5, 1)

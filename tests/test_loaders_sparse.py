@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from boosters import library, skip_without_tags
+from boosters import library
 from scipy import sparse
 from sklearn.ensemble import (
     BaggingRegressor,
@@ -155,7 +155,6 @@ def test_models_of_two_libraries():
     other, _ = fitted("forest")
     with pytest.raises(TypeError, match="models read absent entries in different ways"):
         TreeHDMR([model, other], combine="sum").fit(rows)
-    skip_without_tags(library("xgboost"))
     voting = VotingRegressor([("a", xgboost_model()), ("b", RandomForestRegressor(3))]).fit(NUMBERS, Y)
     with pytest.raises(TypeError, match="this model does not take it"):
         load_forest(voting).predict(rows)
