@@ -28,7 +28,7 @@ def bounds(requirements):
     """Lower bounds by name; fasthdmr's own extras and packages without a bound are left out."""
     found = {}
     for requirement in requirements:
-        if match := re.fullmatch(r"([\w.-]+)>=([\d.]+)", requirement):
+        if match := re.fullmatch(r"([\w.-]+)(?:\[[\w,]+\])?>=([\d.]+)", requirement):
             assert found.setdefault(match[1].lower(), match[2]) == match[2], f"{match[1]} has two bounds"
     return found
 
