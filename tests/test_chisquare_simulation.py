@@ -13,7 +13,13 @@ from test_chisquare_moments import outcomes
 from tolerance import assert_close
 
 from fasthdmr import chisquare
-from fasthdmr.chisquare import _kernels, simulation
+from fasthdmr.chisquare import simulation
+
+_kernels = pytest.importorskip(
+    "fasthdmr.chisquare._kernels",
+    reason="numba is not installed: pip install 'fasthdmr[chisquare]'",
+    exc_type=ImportError,
+)
 
 SMALL = [1, 2, 4]
 # The alias table with sums by draws and by cells, in 64 and 32 bits a draw; binomials; for uniform p, occupancy.
