@@ -257,7 +257,7 @@ def test_pickle_and_several_outputs():
 
 
 def test_normalise_names_and_scores():
-    import pandas as pd
+    pd = pytest.importorskip("pandas", reason="pandas is not installed: pip install 'fasthdmr[frame]'")
 
     frame = pd.DataFrame(X, columns=list("abcd"))
     model = GradientBoostingRegressor(n_estimators=12, random_state=0).fit(frame, Y)
