@@ -213,8 +213,7 @@ void SpanBlock::load(const Table& x, const Rows& rows, const std::vector<index>&
             const Axis& axis = spans_.axes()[a];
             double* values = values_.data() + (a * capacity_ + first) * kMaxRun;
             std::int32_t* starts = starts_.data() + a * capacity_ + first;
-            for (index r = 0; r < count; ++r)
-                starts[r] = std::int32_t(axis.evaluate_at(tile[r], values + r * kMaxRun));
+            for (index r = 0; r < count; ++r) starts[r] = std::int32_t(axis.evaluate_at(tile[r], values + r * kMaxRun));
         }
     });
 }
