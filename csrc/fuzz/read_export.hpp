@@ -15,10 +15,10 @@ namespace fasthdmr {
 constexpr index kColumns = 4;  // of the models in the seeds
 
 inline void evaluate_forest(const ReadTrees& trees) {
-    std::vector<std::vector<double>> cuts;
+    SetCuts cuts;
     for (std::size_t s = 0; s + 1 < trees.set_offsets.size(); ++s) {
         const std::int64_t first = trees.set_offsets[s];
-        cuts.push_back(cuts_of(trees.intervals.data() + 2 * first, trees.set_offsets[s + 1] - first));
+        cuts.append_union(trees.intervals.data() + 2 * first, trees.set_offsets[s + 1] - first);
     }
     const NodeArrays nodes{trees.n_nodes(),      trees.left.data(),      trees.right.data(),
                            trees.feature.data(), trees.threshold.data(), trees.category_set.data()};
