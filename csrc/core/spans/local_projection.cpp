@@ -5,12 +5,14 @@
 #include <set>
 
 #include "linalg/cholesky.hpp"
+#include "linalg/short_calls.hpp"
 #include "support/parallel.hpp"
 
 namespace fasthdmr {
 
 namespace {
 
+constexpr index kManySides = 8;  // with at least this many right-hand sides, LAPACK's blocks are faster
 constexpr index kProductBytes = index(96) << 20;  // of Gram blocks; during summation tensor sums take as much again
 
 using Members = std::pair<const Spanning, std::vector<index>>;  // terms that are projected on the same spans
@@ -60,6 +62,11 @@ RidgeSystem::RidgeSystem(const SpanGram& gram, const Spanning& spanning, double 
 
 std::vector<double> RidgeSystem::solve(std::vector<double> b) const {
     if (levels_) return levels_->solve(b);
+    if (n_ > 0 && index(b.size()) >= kManySides * n_) {
+        for (const char transposed : {'N', 'T'})
+            solve_triangle('L', transposed, factor_.data(), n_, n_, b.data(), index(b.size()) / n_);
+        return b;
+    }
     for (std::size_t first = 0; first < b.size(); first += n_) solve_factored(factor_.data(), n_, b.data() + first);
     return b;
 }
