@@ -57,13 +57,19 @@ float largest_float_not_above(double threshold) {
 }
 
 // Conversion to float32 rounds to the nearest number, and a midpoint to the neighbour with an even last bit. For
-// rounding, infinity, the next number above the largest float32, counts as 2^128.
+// rounding, infinity, the next number above the largest float32, counts as 2^128. The middle is never 0.
 double largest_double_not_above(float threshold) {
     constexpr float infinity = std::numeric_limits<float>::infinity();
     const auto finite = [](float v) { return std::isinf(v) ? std::copysign(0x1p128, double(v)) : double(v); };
     if (threshold == infinity) return infinity;
-    const double middle = (finite(threshold) + finite(neighbour(threshold, 1))) / 2.0;
-    return float(middle) <= threshold ? middle : neighbour(middle, -1);
+    const double middle = (finite(threshold) + finite(neighbour(threshold, 1))) * 0.5;
+    // The middle, or the next smaller number, without a branch: which one it is cannot be predicted.
+    std::int64_t bits;
+    std::memcpy(&bits, &middle, sizeof bits);
+    bits += std::int64_t(float(middle) > threshold) * (middle > 0.0 ? -1 : 1);
+    double result;
+    std::memcpy(&result, &bits, sizeof result);
+    return result;
 }
 
 double smallest_double_not_below(float threshold) { return -largest_double_not_above(-threshold); }
