@@ -56,6 +56,8 @@ def ridge_path(triangle: Floats, alphas: Floats) -> Floats:
 
 def _by_svd(columns: Floats, target: Floats, alphas: Floats) -> Floats:
     """Return the coefficients for every penalty, (b, L), by a singular value decomposition."""
+    if columns.size == 0:  # no matrix for SciPy before 1.14
+        return np.zeros((columns.shape[1], len(alphas)))
     u, s, vt = svd(columns, full_matrices=False, check_finite=False)
     s = np.where(s > np.finfo(float).eps * (len(columns) + 1) * s.max(initial=0.0), s, 0.0)
     squares = s[:, None] ** 2 + alphas
