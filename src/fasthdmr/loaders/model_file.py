@@ -24,9 +24,11 @@ T = TypeVar("T")
 
 # skops does not trust these types because scikit-learn does not check the indices of their nodes: a forged file can
 # crash `predict`. fasthdmr never evaluates them with scikit-learn; it copies their arrays and checks every index.
-_TREE_TYPES = [
+# The last one, which scikit-learn 1.6 writes, is a list of columns.
+_KNOWN_TYPES = [
     "sklearn.tree._tree.Tree",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "sklearn.compose._column_transformer._RemainderColsList",
 ]
 
 # The version follows the name of the attribute: immediately in a pickle, some lines later in a skops file.
@@ -147,13 +149,13 @@ def _is_skops(path: Path, start: bytes, trust: bool) -> bool:
 
 
 def _read_skops(skops_io: Any, path: Path, trust: bool) -> Any:
-    unknown = [name for name in skops_io.get_untrusted_types(file=path) if name not in _TREE_TYPES]
+    unknown = [name for name in skops_io.get_untrusted_types(file=path) if name not in _KNOWN_TYPES]
     if unknown and not trust:
         raise _UntrustedError(
             f"{path} holds types that are not trusted: {', '.join(unknown)}. "
             "They can run any code: pass --trust if you trust who made the file."
         )
-    return skops_io.load(path, trusted=[*_TREE_TYPES, *unknown])
+    return skops_io.load(path, trusted=[*_KNOWN_TYPES, *unknown])
 
 
 def _check_archive(path: Path, limit: float) -> None:
