@@ -13,7 +13,7 @@ void decode_as(const char* p, index count, Out* out) {
         const Bits bits = big_endian<Bits>(p);
         Number number;
         std::memcpy(&number, &bits, sizeof number);
-        out[k] = Out(number);
+        out[k] = Out(+number);  // keeps the sign of a byte
     }
 }
 
