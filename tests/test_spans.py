@@ -12,12 +12,13 @@ from scipy.stats import norm
 from tolerance import assert_close
 
 from fasthdmr import HDMR, TreeHDMR, _core
-from fasthdmr._spans import axes, joint_fit
+from fasthdmr._spans import axes, dual, joint_fit
 from fasthdmr._spans.axes import Axis, Profile, axis_columns
 from fasthdmr._spans.basis import closure, coarse_basis, default_size, informative_rows, make_basis
+from fasthdmr._spans.dual import Dual
 from fasthdmr._spans.fit import RIDGE, solve_values
-from fasthdmr._spans.joint_fit import Dual, Primal
 from fasthdmr._spans.kinds import BASES, SPANS
+from fasthdmr._spans.ridge_systems import Primal
 from fasthdmr.datasets import make_ishigami
 
 
@@ -223,7 +224,7 @@ def test_the_gram_matrix_of_rows(order, all_pairs):
     spans = reference.columns(basis, X)
     expected = sum(scale * columns @ columns.T for scale, columns in zip(of_span, spans, strict=True))
     columns = [axis_columns(axis, X[:, axis.variable]) for axis in basis.axes]
-    found = joint_fit._gram_of_rows(basis, columns, np.repeat(of_span, basis.sizes))
+    found = dual._gram_of_rows(basis, columns, np.repeat(of_span, basis.sizes))
     assert_close(found, expected, 1e-12)
 
 

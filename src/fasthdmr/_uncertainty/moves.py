@@ -19,7 +19,8 @@ from fasthdmr._dictionaries.tree_output import TreeOutput
 from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._spans.basis import coarse_basis
 from fasthdmr._spans.fit import Regression, SpanDictionary, TreeSpans, kept_terms, projection_orders
-from fasthdmr._spans.joint_fit import EXACT, joint_system, random_signs
+from fasthdmr._spans.joint_fit import joint_system
+from fasthdmr._spans.ridge_systems import EXACT, random_signs
 from fasthdmr._support.typing import Floats
 from fasthdmr._uncertainty.blocks import BlockColumns
 
