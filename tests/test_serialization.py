@@ -135,6 +135,7 @@ def core_objects():
     return [
         *(forest, *evaluators, columns, marginals, trees),
         *(_core.ProductComponents(trees, 2, None, 1), spans, sums, gram),
+        *(gram.ridge_system([0], 1.0), _core.PositiveMatrix(np.eye(2), 1)),
     ]
 
 
