@@ -157,6 +157,19 @@ def test_ridge_in_spans_needs_two_passes():
     assert two.alpha_ == one.alpha_
 
 
+def test_the_first_of_two_passes_skips_and_names_batches_like_the_second():
+    ridge = TreeHDMR([BOOSTING], combine="ridge", alphas=[0.1])
+    none = np.zeros(100)
+    data = [(X, Y, WEIGHTS), (X[:100], Y[:100], none)]
+    two = copy(ridge).fit(fasthdmr.batches(data))
+    check_equal(two, copy(ridge).fit(X, Y, sample_weight=WEIGHTS))
+    bad = X[:50].copy()
+    bad[3, 2] = np.inf
+    knots = two.knots_
+    with pytest.raises(ValueError, match=r"Batch 1: .*infinity"):
+        TreeHDMR([BOOSTING], combine="ridge", alphas=[0.1], knots=knots).fit(fasthdmr.batches([(X, Y), (bad, Y[:50])]))
+
+
 def test_categories_keep_their_levels():
     frame = pd.DataFrame({"a": X[:, 0], "city": np.array(["Oslo", "Rome", "Bern"])[RNG.integers(0, 3, N)]})
     y = frame["a"] * (frame["city"] == "Rome")

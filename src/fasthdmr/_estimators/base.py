@@ -28,9 +28,7 @@ from fasthdmr._results.explanation import Explanation
 from fasthdmr._results.explanations import Explanations, as_rows, explain, index_of
 from fasthdmr._results.sensitivity import Sensitivity
 from fasthdmr._solve.hierarchy import Solution
-from fasthdmr._solve.problem import Problem
 from fasthdmr._support.outputs import targets_of
-from fasthdmr._support.scale import Deviations
 from fasthdmr._support.subspaces import Subspace, as_variables, names_with_outputs
 from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
@@ -465,13 +463,6 @@ class BaseHDMR(Incremental, Saving, OverviewMixin, TransformerMixin, RegressorMi
             raise AttributeError(f"This {type(self).__name__} instance is not fitted yet.")
         decomposition: Decomposition = self.decomposition_
         return decomposition
-
-    def _moments_of_y(self, problem: Problem) -> Deviations | None:
-        """Return the moments of y if indices are divided by its variance."""
-        if self.normalise != "data":
-            return None
-        assert problem.targets is not None
-        return Deviations.of(problem.targets, problem.weights)
 
     def _set_decomposition(
         self,

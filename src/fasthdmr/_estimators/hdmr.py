@@ -17,7 +17,6 @@ from fasthdmr._dictionaries.models import allows_nan, names_of, outputs_scores
 from fasthdmr._estimators.base import BaseHDMR
 from fasthdmr._estimators.row_state import Part
 from fasthdmr._solve.hierarchy import Solution
-from fasthdmr._solve.problem import Problem
 from fasthdmr._spans.kinds import SPANS
 from fasthdmr._spans.of_values import ValuesInSpans
 from fasthdmr._spans.planning import SpanOptions
@@ -25,7 +24,6 @@ from fasthdmr._support.choices import IntervalMethod, Normalise, SpanBasis
 from fasthdmr._support.optional import find
 from fasthdmr._support.sample import Sample
 from fasthdmr._support.scale import Deviations
-from fasthdmr._support.threads import n_threads
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.validation import check_model_names, is_frame, suggests_parameters
 from fasthdmr._support.weights import check_ordinary_weights, check_weights
@@ -185,21 +183,13 @@ class HDMR(BaseHDMR):
         ConstantWarning
             If the output is constant.
         """
-        if self._in_parts(X):
-            return self._fit_parts(X, y, sample_weight)
-        with self._restored_on_error():
-            self._start = self._state = None
-            part = self._first_part(X, y, sample_weight)
-            sample = Sample.of(part.rows, part.problem.weights, part.values)
-            solved = part.strategy.solve(part.problem)
-            self._assemble(part.strategy, sample, self._moments_of_y(part.problem), *solved)
-        return self
+        return self._fit(X, y, sample_weight)
 
     def _first_part(self, X: Any, y: Any, sample_weight: Any) -> Part:
         rows, y, weights = self._check(X, y, sample_weight)
         return self._part(X, rows, y, weights)
 
-    def _next_part(self, X: Any, y: Any, sample_weight: Any) -> Part:
+    def _next_part(self, strategy: ValuesInSpans, X: Any, y: Any, sample_weight: Any) -> Part:
         rows = self._codes(X, all_known=True)
         y = self._check_y(rows, y, numeric=True, needed_for=self._needed_for)
         return self._part(X, rows, y, check_ordinary_weights(sample_weight, rows))
@@ -243,10 +233,6 @@ class HDMR(BaseHDMR):
 
     def _columns_in_use(self) -> set[int]:
         return set(range(len(self._column_names)))
-
-    def _problem_of(self, X: NDArray[Any], weights: Floats | None) -> Problem:
-        n_levels = self._encoding.counts
-        return Problem(X, weights, self._kept(), None, n_threads(self.n_jobs), self.verbose, n_levels, self._groups)
 
     def _as_given(self, X: Any, rows: NDArray[Any]) -> Any:
         """Return X as the black box takes it: a data frame, or an array of its numbers or levels."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -14,13 +14,23 @@ from sklearn.utils.metaestimators import available_if
 from fasthdmr._batches.batch import Batch
 from fasthdmr._batches.batches import Batches
 from fasthdmr._data.encoding import Encoding
+from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._estimators.knots import Knots
 from fasthdmr._estimators.row_state import Part, RowState
+from fasthdmr._solve.hierarchy import Solution
+from fasthdmr._solve.problem import Problem
+from fasthdmr._support.groups import Groups
 from fasthdmr._support.progress import batches_progress
+from fasthdmr._support.sample import Sample
+from fasthdmr._support.scale import Deviations
+from fasthdmr._support.threads import n_threads
+from fasthdmr._support.typing import Floats
 from fasthdmr._support.warnings import FastHDMRWarning, warn
 
 FIRST_ROWS = 50_000
 """The number of rows at the beginning of a source from which knots are chosen."""
+
+NO_ROWS = "Found array with 0 sample(s) while a minimum of 1 is required: no batch has rows."
 
 _MAY_DIFFER = ("estimators", "model", "estimator", "knots", "n_jobs", "verbose", "random_state", "ci")
 _LAZY = ("decomposition_", "alpha_")  # attributes that follow from the sums
@@ -55,7 +65,9 @@ class Incremental:
     get_params: Callable[..., dict[str, Any]]
     _start: Start | None = None
     _state: RowState | None = None
+    n_jobs: int | None
     _encoding: Encoding
+    _groups: Groups | None
 
     @available_if(lambda self: self._has_fitted_models())  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -142,9 +154,37 @@ class Incremental:
             f"{type(self).__name__!r} object has no attribute {name!r}{why if name == 'knots_' else ''}"
         )
 
-    def _in_parts(self, X: Any) -> bool:
-        """Return whether `fit` adds up sums over parts of X, or keeps these of X."""
-        return isinstance(X, Batches) or self.knots is not None
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Fit the estimator: in parts if X is batches or there are `knots`, else on all rows at once."""
+        if isinstance(X, Batches) or self.knots is not None:
+            return self._fit_parts(X, y, sample_weight)
+        with self._restored_on_error():
+            self._start = self._state = None
+            self._fit_at_once(X, y, sample_weight)
+        return self
+
+    def _fit_at_once(self, X: Any, y: Any, sample_weight: Any) -> None:
+        part = self._first_part(X, y, sample_weight)
+        sample = Sample.of(part.rows, part.problem.weights, part.values)
+        solved = self._solve(part)
+        self._assemble(part.strategy, sample, self._moments_of_y(part.problem), *solved)
+
+    def _solve(self, part: Part) -> tuple[Dictionary, Sequence[Solution]]:
+        """Return the dictionary and the components of every output, for rows that are seen at once."""
+        solved: tuple[Dictionary, Sequence[Solution]] = part.strategy.solve(part.problem)
+        return solved
+
+    def _moments_of_y(self, problem: Problem) -> Deviations | None:
+        """Return the moments of y if indices are divided by its variance."""
+        if self.normalise != "data":
+            return None
+        assert problem.targets is not None
+        return Deviations.of(problem.targets, problem.weights)
+
+    def _problem_of(self, X: NDArray[Any], weights: Floats | None) -> Problem:
+        """Return the problem of rows, without targets."""
+        n_levels, threads = self._encoding.counts, n_threads(self.n_jobs)
+        return Problem(X, weights, self._kept(), None, threads, self.verbose, n_levels, self._groups)
 
     def _fit_parts(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Fit the estimator on batches, or on one."""
@@ -177,28 +217,36 @@ class Incremental:
     def _finish_with(self, state: RowState | None) -> None:
         """Use the sums of all rows, and compute the decomposition."""
         if state is None:
-            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required: no batch has rows.")
+            raise ValueError(NO_ROWS)
         self._state = state
         self._forget_results()
         self._finish()
 
-    def _add(self, batch: Batch, *, name: str, source: Any = None) -> None:
+    def _add(self, batch: Batch, *, name: str) -> None:
         """Add the sums over a batch to those of the batches before."""
         if self._start is None:
-            self._begin(batch, source)
+            self._begin(batch, None)
         with named(name):
             state = self._state_of(batch.X, batch.y, batch.sample_weight)
             if state is not None:
                 self._state = state if self._state is None else self._state.merged(state)
 
-    def _state_of(self, X: Any, y: Any, weights: Any) -> RowState | None:
+    def _state_of(self, X: Any, y: Any, sample_weight: Any) -> RowState | None:
         """Return the sums over rows, None if no row has weight."""
-        assert self._start is not None
-        if weights is not None and np.size(weights) and not np.any(np.asarray(weights)):
+        start = self._start
+        assert start is not None
+        part = self._part_of(start.strategy, X, y, sample_weight)
+        if part is None:
             return None
-        part = self._next_part(X, y, weights)
-        _check_part(part, self._start, self._column_names)
-        return RowState.of(part, self._start.plan, with_targets=self.normalise == "data")
+        _check_part(part, start, self._column_names)
+        return RowState.of(part, start.plan, with_targets=self.normalise == "data")
+
+    def _part_of(self, strategy: Any, X: Any, y: Any, sample_weight: Any) -> Part | None:
+        """Return rows after the first look, None if no row has weight."""
+        if sample_weight is not None and np.size(sample_weight) and not np.any(np.asarray(sample_weight)):
+            return None
+        part: Part = self._next_part(strategy, X, y, sample_weight)
+        return part
 
     def _begin(self, first: Batch, source: Any) -> None:
         """Choose the knots, from the first rows or the parameter `knots`."""
@@ -276,12 +324,10 @@ def _check_part(part: Part, start: Start, names: tuple[str, ...]) -> None:
     for j, value in start.constants.items():
         if not _all_equal(rows[:, j], value):
             raise ValueError(f"Column {names[j]!r} was constant when the knots were chosen, but is not here. {remedy}")
-    for axis in basis.axes:
-        if not axis.missing and np.isnan(rows[:, axis.variable]).any():
-            name = names[axis.variable]
-            raise ValueError(
-                f"Column {name!r} had no missing values when the knots were chosen, but has here. {remedy}"
-            )
+    for j in sorted({axis.variable for axis in basis.axes if not axis.missing}):
+        if np.isnan(rows[:, j]).any():
+            name = repr(names[j])
+            raise ValueError(f"Column {name} had no missing values when the knots were chosen, but has here. {remedy}")
 
 
 @contextmanager

@@ -157,16 +157,14 @@ class KernelHDMR(BaseHDMR):
         ResidualWarning
             If the residual is more than a tenth of the variance of the output.
         """
-        if self._in_parts(X):
-            return self._fit_parts(X, y, sample_weight)
-        with self._restored_on_error():
-            self._start = self._state = None
-            X, y, weights = self._check(X, y, sample_weight)
-            machine = self._read(X, y, weights)
-            problem, measure = self._problem(machine, X, y, weights), self._measure(X, weights)
-            self._columns = MachineInColumns.under(measure, machine)
-            self._assemble(machine, measure.sample(), self._moments_of_y(problem), *self._columns.solve(problem))
-        return self
+        return self._fit(X, y, sample_weight)
+
+    def _fit_at_once(self, X: Any, y: Any, sample_weight: Any) -> None:
+        X, y, weights = self._check(X, y, sample_weight)
+        machine = self._read(X, y, weights)
+        problem, measure = self._problem(machine, X, y, weights), self._measure(X, weights)
+        self._columns = MachineInColumns.under(measure, machine)
+        self._assemble(machine, measure.sample(), self._moments_of_y(problem), *self._columns.solve(problem))
 
     def _has_fitted_models(self) -> bool:
         return is_fitted(self.estimator) and isinstance(self.measure, str)
@@ -180,9 +178,8 @@ class KernelHDMR(BaseHDMR):
         self._measure(X, weights)  # checks the parameter
         return Part(MachineOnRows(machine), self._problem(machine, X, y, weights), X)
 
-    def _next_part(self, X: Any, y: Any, sample_weight: Any) -> Part:
-        assert self._start is not None
-        strategy, rows = self._start.strategy, self._codes(X)
+    def _next_part(self, strategy: MachineOnRows, X: Any, y: Any, sample_weight: Any) -> Part:
+        rows = self._codes(X)
         y = self._check_y(rows, y, **self._rules_of_y())
         weights = check_ordinary_weights(sample_weight, rows)
         return Part(strategy, self._problem(strategy.machine, rows, y, weights), rows)
@@ -226,9 +223,6 @@ class KernelHDMR(BaseHDMR):
                     f"y must have one column for each of the machine's {n_outputs} outputs, got {targets.shape[1]}."
                 )
         return replace(self._problem_of(X, weights), targets=targets)
-
-    def _problem_of(self, X: NDArray[Any], weights: Floats | None) -> Problem:
-        return Problem(X, weights, self._kept(), None, n_threads(self.n_jobs), groups=self._groups)
 
     def kernel_component(self, variables: Any) -> KernelComponent:
         """Return the component K_u of the kernel itself, as a function of (X, X2).

@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags, check_array
 
 from fasthdmr._batches.batch import Batch
+from fasthdmr._batches.batches import Batches
 from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._dictionaries.models import allows_nan, outputs_scores
 from fasthdmr._dictionaries.tree_columns import Sorting, TreeDictionary
 from fasthdmr._estimators.base import BaseHDMR
-from fasthdmr._estimators.incremental import Start
-from fasthdmr._estimators.knots import Knots
+from fasthdmr._estimators.incremental import NO_ROWS, named
 from fasthdmr._estimators.members import (
     Member,
     as_members,
@@ -286,16 +286,11 @@ class TreeHDMR(BaseHDMR):
         ConstantWarning
             If the output is constant.
         """
-        if self._in_parts(X):
-            return self._fit_parts(X, y, sample_weight)
-        with self._restored_on_error():
-            self._start = self._state = None
-            part = self._first_part(X, y, sample_weight)
-            with self._timed("decomposed"):
-                solved = part.strategy.solve(part.problem)
-            sample = Sample.of(part.rows, part.problem.weights)
-            self._assemble(part.strategy, sample, self._moments_of_y(part.problem), *solved)
-        return self
+        return self._fit(X, y, sample_weight)
+
+    def _solve(self, part: Part) -> tuple[Dictionary, Sequence[Solution]]:
+        with self._timed("decomposed"):
+            return super()._solve(part)
 
     def _first_part(self, X: Any, y: Any, sample_weight: Any) -> Part:
         members, combination = self._check_parameters()
@@ -307,11 +302,9 @@ class TreeHDMR(BaseHDMR):
             strategy = self._strategy(self._trees(combination, X, codes, inputs), combination)
         return Part(strategy, problem, codes if self._is_product else problem.X)
 
-    def _next_part(self, X: Any, y: Any, sample_weight: Any) -> Part:
-        assert self._start is not None
+    def _next_part(self, strategy: TreeStrategy, X: Any, y: Any, sample_weight: Any) -> Part:
         X = as_dense(X, self.forests_)
         codes = self._codes(X, all_known=True)
-        strategy = self._start.strategy
         combination = strategy.combination
         y = self._check_y(codes, y, **self._rules_of_y(combination, self.forests_))
         rows = self._tree_rows.rows(codes, self._inputs(X, codes))
@@ -434,35 +427,23 @@ class TreeHDMR(BaseHDMR):
         combination = strategy.combination
         if not isinstance(strategy, TreesInSpans) or not isinstance(combination, Ridge):
             return strategy
-        if not getattr(batches, "can_be_read_twice", isinstance(batches, list)):
+        if batches is None or (isinstance(batches, Batches) and not batches.can_be_read_twice):
             raise ValueError(
                 "combine='ridge' with splines or bins reads the rows twice: the coefficients of the models are needed "
                 "before the spans. Use fit with fasthdmr.batches(...) of a source that can be read twice, or "
                 "basis='trees', combine='sum' or measure='product'."
             )
-        assert batches is not None
-        start = Start(strategy, None, Knots(None, None, self._encoding, None))
-        in_columns = TreesInColumns(strategy.trees, combination)
-        self._start, triangles = start, None
+        in_columns, triangles = TreesInColumns(strategy.trees, combination), None
         for batch in batches:
-            part = self._next_part(batch.X, batch.y, batch.sample_weight)
-            found = in_columns.sums(None, part.problem)
-            triangles = found if triangles is None else triangles.merged(found)
-        assert triangles is not None
+            with named(f"Batch {batch.number}: " if isinstance(batches, Batches) else ""):
+                part = self._part_of(strategy, batch.X, batch.y, batch.sample_weight)
+            if part is not None:
+                found = in_columns.sums(None, part.problem)
+                triangles = found if triangles is None else triangles.merged(found)
+        if triangles is None:
+            raise ValueError(NO_ROWS)
         outputs = combination.from_triangles(triangles, strategy.trees, self.verbose)
         return replace(strategy, combination=Given(tuple(outputs)))
-
-    def _problem_of(self, X: NDArray[Any], weights: Floats | None) -> Problem:
-        return Problem(
-            X,
-            weights,
-            self._kept(),
-            None,
-            n_threads(self.n_jobs),
-            self.verbose,
-            self._encoding.counts,
-            self._groups,
-        )
 
     def _problem(self, combination: Combination, X: NDArray[Any], y: Any, weights: Floats | None) -> Problem:
         targets, n_outputs = None, self.forests_[0].n_outputs
