@@ -12,10 +12,9 @@ from functools import reduce
 from typing import Any, TypeVar
 
 from fasthdmr._batches.batch import Batch, joined
-from fasthdmr._batches.tables import is_dask
 from fasthdmr._estimators.incremental import FIRST_ROWS, Incremental, named
 from fasthdmr._estimators.row_state import RowState
-from fasthdmr._support.optional import require
+from fasthdmr._support.optional import is_dask, require
 
 __all__ = ["fit"]
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from fasthdmr._batches.source import Source, Wanted
-from fasthdmr._batches.tables import is_dask
-from fasthdmr._support.optional import is_from, require
+from fasthdmr._support.optional import is_dask, is_from, require
 
 
 def open_dask(source: Any, wanted: Wanted) -> Source | None:

@@ -10,8 +10,9 @@ from typing import Any
 
 from fasthdmr._batches.arrow import read_dataset
 from fasthdmr._batches.source import Source, Wanted
-from fasthdmr._batches.tables import slices, some_rows
+from fasthdmr._batches.tables import some_rows
 from fasthdmr._support.optional import require
+from fasthdmr._support.steps import steps
 
 _BLOCK = 1 << 22  # bytes of a CSV file that are read at once
 _BUFFER = 1 << 16  # bytes of a column that are read from a parquet file at once
@@ -96,7 +97,7 @@ def _arrow(path: Path, wanted: Wanted) -> Iterator[Any]:
         file = pyarrow.ipc.open_file(mapped, options=pyarrow.ipc.IpcReadOptions(included_fields=places))
         for k in range(file.num_record_batches):
             batch = file.get_batch(k)
-            for rows in slices(batch.num_rows, wanted.rows):
+            for rows in steps(batch.num_rows, 1.0, wanted.rows):
                 yield some_rows(batch, rows)
             del batch
 
@@ -115,7 +116,7 @@ def _csv(path: Path, wanted: Wanted) -> Iterator[Any]:
     )
     with csv.open_csv(path, blocks, convert_options=options) as file:
         for batch in file:
-            for rows in slices(batch.num_rows, wanted.rows):
+            for rows in steps(batch.num_rows, 1.0, wanted.rows):
                 yield some_rows(batch, rows)
             del batch
 

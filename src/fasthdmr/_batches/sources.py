@@ -15,7 +15,8 @@ from fasthdmr._batches.dask_collections import open_dask
 from fasthdmr._batches.files import open_files
 from fasthdmr._batches.queries import open_query
 from fasthdmr._batches.source import Source, Wanted
-from fasthdmr._batches.tables import as_column, is_in_memory, kind_of, n_rows_of, slices, some_rows
+from fasthdmr._batches.tables import as_column, is_in_memory, kind_of, n_rows_of, some_rows
+from fasthdmr._support.steps import steps
 
 
 def open_source(source: Any, wanted: Wanted) -> Source:
@@ -89,6 +90,6 @@ def _in_memory(source: Any, rows: int) -> Source:
 
 
 def _views(parts: tuple[Any, ...], rows: int) -> Iterator[Any]:
-    for some in slices(n_rows_of(parts[0]), rows):
+    for some in steps(n_rows_of(parts[0]), 1.0, rows):
         views = tuple(None if part is None else some_rows(part, some) for part in parts)
         yield views if len(views) > 1 else views[0]

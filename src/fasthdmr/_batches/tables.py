@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 
 from fasthdmr._support.numbers import as_array_of
-from fasthdmr._support.optional import is_from, require
+from fasthdmr._support.optional import is_dask, is_from, require
 from fasthdmr._support.validation import is_frame
 
 ROWS = 100_000
@@ -25,11 +25,6 @@ _TEXT = "USTO"  # kinds of dtypes of NumPy
 def is_arrow(values: Any) -> bool:
     """Return whether values are a table or a record batch of pyarrow."""
     return is_from("pyarrow", "Table", values) or is_from("pyarrow", "RecordBatch", values)
-
-
-def is_dask(values: Any) -> bool:
-    """Return whether values are a collection of dask."""
-    return is_from("dask.base", "DaskMethodsMixin", values)
 
 
 def is_query(values: Any) -> bool:
@@ -110,17 +105,6 @@ def n_rows_of(table: Any) -> int:
     3
     """
     return int(table.shape[0])
-
-
-def slices(n_rows: int, rows: int) -> Iterator[slice]:
-    """Yield consecutive slices of at most some rows.
-
-    Examples
-    --------
-    >>> list(slices(5, 3))
-    [slice(0, 3, None), slice(3, 5, None)]
-    """
-    return (slice(start, min(start + rows, n_rows)) for start in range(0, n_rows, rows))
 
 
 def some_rows(values: Any, rows: slice | NDArray[np.intp]) -> Any:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing, check_array
 
+from fasthdmr._support.optional import is_dask
 from fasthdmr._support.typing import Floats
 
 Found = tuple[str, Any]  # kind of the entries that are not numbers, and the first of them
@@ -83,7 +84,7 @@ def check_rows_are_there(values: Any, what: str) -> None:
         raise TypeError(
             f"{what} is a {type(values).__name__}, a query that has not been run. Pass its rows: {what}.collect()."
         )
-    if type(values).__module__.partition(".")[0] == "dask" and callable(getattr(values, "compute", None)):
+    if is_dask(values):
         raise TypeError(
             f"{what} is a dask collection, which may not fit into memory. Pass fasthdmr.batches({what}, target=...), "
             f"fit it with fasthdmr.dask.fit, or pass its rows: {what}.compute()."

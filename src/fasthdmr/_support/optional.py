@@ -65,3 +65,14 @@ def is_from(module: str, name: str, value: Any) -> bool:
     """
     package = sys.modules.get(module)
     return isinstance(value, getattr(package, name, ()))
+
+
+def is_dask(values: Any) -> bool:
+    """Return whether values are a collection of dask.
+
+    Examples
+    --------
+    >>> is_dask([1.0])
+    False
+    """
+    return is_from("dask.base", "DaskMethodsMixin", values)
