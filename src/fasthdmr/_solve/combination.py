@@ -181,7 +181,7 @@ class Ridge:
             fold, n_folds = None, 1
             if len(self.alphas) > 1:
                 fold, n_folds = fold_numbers(self.cv, problem.X, np.ascontiguousarray(targets[:, k]))
-            folds = self._folds(problem, trees, k, target, fold, n_folds)
+            folds = _triangles(problem, trees, k, target.values[:, k], fold, n_folds)
             yield self._combined(folds, target, trees, k, problem.verbose)
 
     def triangles(self, problem: Problem, trees: TreeDictionary) -> Triangles:
@@ -195,7 +195,7 @@ class Ridge:
         if not isinstance(self.cv, int | np.integer) or self.cv < 2:
             raise ValueError(f"cv must be an integer of at least 2 where rows are seen in parts, got {self.cv!r}.")
         target, n_folds = self._target(problem), int(self.cv) if len(self.alphas) > 1 else 1
-        folds = [self._folds(problem, trees, k, target, None, n_folds) for k in range(trees.n_outputs)]
+        folds = [_triangles(problem, trees, k, target.values[:, k], None, n_folds) for k in range(trees.n_outputs)]
         return Triangles(folds, target)
 
     def from_triangles(self, triangles: Triangles, trees: TreeDictionary, verbose: int) -> Iterator[Combined]:
@@ -207,17 +207,6 @@ class Ridge:
     def _target(self, problem: Problem) -> Deviations:
         assert problem.targets is not None
         return Deviations.of(problem.targets, problem.weights)
-
-    def _folds(
-        self,
-        problem: Problem,
-        trees: TreeDictionary,
-        output: int,
-        target: Deviations,
-        fold: NDArray[np.int64] | None,
-        n_folds: int,
-    ) -> Floats:
-        return _triangles(problem, trees, output, np.ascontiguousarray(target.values[:, output]), fold, n_folds)
 
     def _combined(
         self, folds: Floats, target: Deviations, trees: TreeDictionary, output: int, verbose: int

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fasthdmr import _core
 from fasthdmr._spans.basis import Basis
+from fasthdmr._spans.span_sums import Pairs, SpanSums
 from fasthdmr._support.typing import Floats
 
 
@@ -43,12 +44,13 @@ class AdditiveFit:
         self, spans: Basis, X: NDArray[Any], weights: Floats | None, targets: Floats, ridge: float, *, joint: bool
     ) -> None:
         self.spans = spans
-        sums = _core.array_sums(spans.core, X, weight=weights, values=targets, n_threads=1)
-        self._gram = _core.SpanGram(sums, X, weights, "all" if joint else "inside", 1)
+        pairs: Pairs = "all" if joint else "inside"
+        sums = SpanSums.of_values(spans, X, weights, targets, pairs=pairs, n_threads=1)
+        self._gram = sums.gram
         self.first = np.concatenate([[0], np.cumsum(spans.sizes)])
         self.penalties = ridge / np.repeat(spans.sizes, spans.sizes)
-        self.right = sums.output_with_columns.reshape(-1, targets.shape[1])[1:]
-        self.variance = sums.output_variance
+        self.right = sums.sums.output_with_columns.reshape(-1, targets.shape[1])[1:]
+        self.variance = sums.sums.output_variance
 
     def system(self, of: list[int]) -> Floats:
         """Return the Gram matrix of the columns of some spans, with the penalties on its diagonal."""

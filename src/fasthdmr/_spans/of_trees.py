@@ -18,7 +18,6 @@ from fasthdmr._spans.finer import finer_sizes
 from fasthdmr._spans.fit import Regression, TreeSpans, TreeSums, effective_rows, solve_trees
 from fasthdmr._spans.nearest_cells import Occupied, Support, occupied_cells
 from fasthdmr._spans.planning import SpanOptions, choose_basis
-from fasthdmr._spans.span_sums import no_rows
 from fasthdmr._support.progress import rows_progress
 from fasthdmr._support.typing import Floats
 from fasthdmr._support.weights import RowCounts
@@ -86,7 +85,7 @@ class TreesInSpans:
     ) -> tuple[TreeSpans, list[Solution]]:
         """Return what `solve` does, for the rows of the sums."""
         regression, terms = Regression(counts.effective, smooth=self.smooth), self._terms(problem)
-        nothing = no_rows(problem.X.shape[1])
+        nothing = np.empty((0, problem.X.shape[1]))  # no Gram block is missing
         solutions = sums.sums.solve(terms[1], regression, problem.n_threads, nothing, None)
         return self._dictionary(terms, plan, regression, sums.occupied.cells if self.smooth else None), solutions
 

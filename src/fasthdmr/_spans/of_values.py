@@ -87,7 +87,7 @@ class ValuesInSpans:
         """Return sums over the rows of a problem."""
         X, weights, scale = problem.X, problem.weights, powers_of_two(self.columns)
         with one_blas_thread():
-            sums = SpanSums.of_values(plan, X, weights, self.columns / scale, problem.n_threads)
+            sums = SpanSums.of_values(plan, X, weights, self.columns / scale, pairs="all", n_threads=problem.n_threads)
         return ValueSums(sums, scale, Occupied(occupied_cells(X, weights, plan)))
 
     def solve_sums(

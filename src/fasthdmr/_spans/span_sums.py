@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-import numpy as np
 from numpy.typing import NDArray
 
 from fasthdmr import _core
@@ -79,10 +78,12 @@ class SpanSums:
         return cls(basis, sums, _core.SpanGram(sums, X, weights, pairs, n_threads))
 
     @classmethod
-    def of_values(cls, basis: Basis, X: NDArray[Any], weights: Floats | None, values: Floats, n_threads: int) -> Self:
+    def of_values(
+        cls, basis: Basis, X: NDArray[Any], weights: Floats | None, values: Floats, *, pairs: Pairs, n_threads: int
+    ) -> Self:
         """Sum over rows, for functions given by their values, (N, K)."""
         sums = _core.array_sums(basis.core, X, weight=weights, values=values, n_threads=n_threads)
-        return cls(basis, sums, _core.SpanGram(sums, X, weights, "all", n_threads))
+        return cls(basis, sums, _core.SpanGram(sums, X, weights, pairs, n_threads))
 
     def merged(self, other: SpanSums) -> SpanSums:
         """Return the sums over the rows of both."""
@@ -105,8 +106,3 @@ class SpanSums:
         sums = _core.TermSums.restored(state["basis"].core, state["sums"])
         parts = {"basis": state["basis"], "sums": sums, "gram": _core.SpanGram.restored(sums, state["gram"])}
         self.__dict__.update(parts)
-
-
-def no_rows(n_columns: int) -> Floats:
-    """Return an array without rows, for sums that need no rows any more."""
-    return np.empty((0, n_columns))

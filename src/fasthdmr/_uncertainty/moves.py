@@ -21,6 +21,7 @@ from fasthdmr._spans.basis import coarse_basis
 from fasthdmr._spans.fit import Regression, SpanDictionary, TreeSpans, kept_terms, projection_orders
 from fasthdmr._spans.joint_fit import joint_system
 from fasthdmr._spans.ridge_systems import EXACT, random_signs
+from fasthdmr._spans.span_sums import SpanSums
 from fasthdmr._support.typing import Floats
 from fasthdmr._uncertainty.blocks import BlockColumns
 
@@ -168,23 +169,23 @@ class _Terms:
     def moves(self) -> tuple[Floats, _core.SpanGram]:
         """Return the derivatives, (1 + columns, K * B), and the Gram matrix of the spans."""
         columns, rows, mass = self.columns, self.columns.rows, self.columns.mass
-        sums = _core.tree_sums(
-            columns.basis.core,
+        sums = SpanSums.of_trees(
+            columns.basis,
             rows,
-            weight=mass,
-            outputs=[output.scaled() for output in self.outputs],
-            orders=self.orders,
+            mass,
+            [output.scaled() for output in self.outputs],
+            self.orders,
             with_outputs=False,
             with_terms=False,
+            pairs="inside",
             n_threads=1,
         )
-        gram = _core.SpanGram(sums, rows, mass, "inside", 1)
-        _, coefficients = sums.project(gram, rows, mass, sorted(self.kept), self.ridge, 1)
+        _, coefficients = sums.project(rows, mass, sorted(self.kept), self.ridge, 1)
         total = np.zeros((columns.basis.core.n_columns, len(self.outputs) * columns.n_blocks))
         for batch in self._batches():
             right = self._right_sides(batch, coefficients)
-            total += sums.solve(gram, rows, mass, right, columns.n_blocks, self.ridge, 1)
-        return total, gram
+            total += sums.sums.solve(sums.gram, rows, mass, right, columns.n_blocks, self.ridge, 1)
+        return total, sums.gram
 
     def _batches(self) -> Iterator[list[Term]]:
         """Yield the projected terms in batches of limited memory."""
