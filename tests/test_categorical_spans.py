@@ -17,7 +17,7 @@ from fasthdmr import HDMR, TreeHDMR
 from fasthdmr._dictionaries.black_box import FunctionDictionary
 from fasthdmr._results.assembly import assemble
 from fasthdmr._solve.problem import Kept, Problem
-from fasthdmr._spans import fit, joint_fit, levels, planning
+from fasthdmr._spans import fit, joint_fit, levels, planning, span_dictionaries
 from fasthdmr._spans.basis import closure, coarse_basis, make_basis
 from fasthdmr._spans.of_values import ValuesInSpans
 from fasthdmr._spans.planning import SpanOptions
@@ -236,7 +236,7 @@ def test_many_levels_in_a_joint_projection():
     spans = reference.columns(basis, X)
     parts = reference.project(y, spans, np.ones(900), regression.factor)[1]
     expected = reference.hand_down(basis.subspaces, spans, zip(basis.subspaces, parts, strict=True), {}, np.ones(900))
-    dictionary = fit.ValueSpans(FunctionDictionary(None, 3), [1], basis, regression)
+    dictionary = span_dictionaries.ValueSpans(FunctionDictionary(None, 3), [1], basis, regression)
     for u, values in components(dictionary, solution, X).items():
         assert_close(values, expected[u], 1e-7, reason="normal equations")
 

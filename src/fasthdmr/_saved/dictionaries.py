@@ -20,7 +20,7 @@ from fasthdmr._saved.kernels import read_kernel, write_kernel
 from fasthdmr._saved.levels import read_levels_of_columns, write_levels
 from fasthdmr._saved.spans import UnknownBlackBox, keeps_terms, read_spans, write_spans
 from fasthdmr._saved.trees import read_product, read_trees, write_product, write_trees
-from fasthdmr._spans.fit import SpanDictionary
+from fasthdmr._spans.span_dictionaries import SpanDictionary
 
 
 @dataclass(frozen=True)

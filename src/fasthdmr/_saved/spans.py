@@ -16,8 +16,9 @@ from fasthdmr._saved.fields import Fields, Refused
 from fasthdmr._saved.trees import read_trees, write_trees
 from fasthdmr._spans.axes import Axis
 from fasthdmr._spans.basis import Basis
-from fasthdmr._spans.fit import Regression, SpanDictionary, TreeSpans, ValueSpans
+from fasthdmr._spans.fit import Regression
 from fasthdmr._spans.nearest_cells import Cells, Support
+from fasthdmr._spans.span_dictionaries import SpanDictionary, TreeSpans, ValueSpans
 from fasthdmr._support.groups import columns_of
 from fasthdmr._support.subspaces import embed
 from fasthdmr._support.typing import Floats

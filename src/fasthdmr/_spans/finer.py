@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from fasthdmr._dictionaries.tree_columns import TreeDictionary
 from fasthdmr._dictionaries.tree_output import TreeOutput
 from fasthdmr._spans.basis import Basis, distinct_rows
-from fasthdmr._spans.fit import Regression, TreeSpans, effective_rows, solve_trees
+from fasthdmr._spans.fit import Regression, effective_rows, solve_trees
 from fasthdmr._spans.leave_out import r_squared
+from fasthdmr._spans.span_dictionaries import TreeSpans
 from fasthdmr._support.threads import one_blas_thread
 from fasthdmr._support.typing import Floats
 

@@ -17,7 +17,7 @@ from scipy.sparse import csc_array, eye_array, hstack
 from fasthdmr import _core
 from fasthdmr._dictionaries.dictionary import Dictionary, OwnSpans
 from fasthdmr._solve.hierarchy import Solution, indices_of, solve
-from fasthdmr._spans.fit import SpanDictionary
+from fasthdmr._spans.span_dictionaries import SpanDictionary
 from fasthdmr._support.cached import cached_property
 from fasthdmr._support.choices import IntervalMethod
 from fasthdmr._support.indices import INDICES

@@ -18,9 +18,10 @@ from fasthdmr._dictionaries.tree_columns import TreeDictionary
 from fasthdmr._dictionaries.tree_output import TreeOutput
 from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._spans.basis import coarse_basis
-from fasthdmr._spans.fit import Regression, SpanDictionary, TreeSpans, kept_terms, projection_orders
+from fasthdmr._spans.fit import Regression, kept_terms, projection_orders
 from fasthdmr._spans.joint_fit import joint_system
 from fasthdmr._spans.ridge_systems import EXACT, random_signs
+from fasthdmr._spans.span_dictionaries import SpanDictionary, TreeSpans
 from fasthdmr._spans.span_sums import SpanSums
 from fasthdmr._support.typing import Floats
 from fasthdmr._uncertainty.blocks import BlockColumns

@@ -22,7 +22,7 @@ import numpy as np
 from fasthdmr import _core
 from fasthdmr._solve.decomposed import Decomposed
 from fasthdmr._solve.hierarchy import Solution
-from fasthdmr._spans.fit import SpanDictionary
+from fasthdmr._spans.span_dictionaries import SpanDictionary
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
 from fasthdmr._uncertainty.blocks import FEW_BLOCKS, MANY_BLOCKS, BlockColumns, Blocks, Curve

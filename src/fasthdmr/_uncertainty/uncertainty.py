@@ -9,7 +9,7 @@ import numpy as np
 
 from fasthdmr._dictionaries.dictionary import Dictionary
 from fasthdmr._solve.decomposed import Decomposed
-from fasthdmr._spans.fit import SpanDictionary
+from fasthdmr._spans.span_dictionaries import SpanDictionary
 from fasthdmr._support.cached import cached_property
 from fasthdmr._support.groups import columns_of
 from fasthdmr._support.indices import INDICES, OF_SUBSPACES, OF_VARIABLES, HalfWidths
