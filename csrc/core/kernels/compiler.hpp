@@ -25,6 +25,13 @@
 #define FASTHDMR_UNROLL
 #endif
 
+// Keeps a value in a register: otherwise GCC loads it again for each use, and loads limit the rate.
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+#define FASTHDMR_KEEP(value) asm("" : "+x"(value))
+#else
+#define FASTHDMR_KEEP(value) (void)(value)
+#endif
+
 // A thread-local variable in the static block of each thread, which exists before the thread runs.
 #if defined(__GNUC__) && defined(__ELF__)
 #define FASTHDMR_STATIC_TLS __attribute__((tls_model("initial-exec")))
@@ -46,6 +53,7 @@ struct Vector {
     void add_to(double* out) const { *reinterpret_cast<Type*>(out) += lanes; }
     void store(double* to) const { *reinterpret_cast<Type*>(to) = lanes; }
     friend Vector operator*(double factor, const Vector& v) { return {factor * v.lanes}; }
+    friend Vector operator*(const Vector& a, const Vector& b) { return {a.lanes * b.lanes}; }
     friend Vector operator+(const Vector& a, const Vector& b) { return {a.lanes + b.lanes}; }
 };
 #else
@@ -67,6 +75,11 @@ struct Vector {
     friend Vector operator*(double factor, const Vector& v) {
         Vector result;
         for (int k = 0; k < Lanes; ++k) result.lanes[k] = factor * v.lanes[k];
+        return result;
+    }
+    friend Vector operator*(const Vector& a, const Vector& b) {
+        Vector result;
+        for (int k = 0; k < Lanes; ++k) result.lanes[k] = a.lanes[k] * b.lanes[k];
         return result;
     }
     friend Vector operator+(const Vector& a, const Vector& b) {

@@ -3,6 +3,7 @@
 // design matrix is not stored.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "support/arrays.hpp"
@@ -97,7 +98,8 @@ private:
     index columns_ = 1, n_features_ = 0;
 };
 
-using Spanning = std::vector<index>;  // numbers of spans, ascending
+using Spanning = std::vector<index>;                     // numbers of spans, ascending
+using SpanPairs = std::vector<std::pair<index, index>>;  // first <= second
 
 // The spans of subspaces inside u of at most `order` variables.
 Spanning spans_inside(const Spans& spans, const Subspace& u, index order);

@@ -13,7 +13,7 @@ namespace fasthdmr {
 namespace {
 
 constexpr index kManySides = 8;  // with at least this many right-hand sides, LAPACK's blocks are faster
-constexpr index kProductBytes = index(96) << 20;  // of Gram blocks; during summation tensor sums take as much again
+constexpr index kProductBytes = index(96) << 20;  // of Gram blocks
 
 using Members = std::pair<const Spanning, std::vector<index>>;  // terms that are projected on the same spans
 

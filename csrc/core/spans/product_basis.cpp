@@ -1,7 +1,9 @@
 #include "spans/product_basis.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 
 #include "kernels/kernels.hpp"
 #include "spans/column_tiles.hpp"
@@ -10,19 +12,19 @@ namespace fasthdmr {
 
 namespace {
 
-// The cubic Bernstein coefficients of four functions on an interval, (polynomials, functions), and the column of the
+// The cubic Bernstein coefficients on an interval of four functions, (polynomials, functions), and the column of the
 // first function.
 struct Cubics {
     double coefficients[4][kMaxRun];
     index first;
 };
 
-// The splines of an axis on an interval without knots inside.
-Cubics splines(const Axis& axis, double left, double right) {
+// The polynomials that the splines of an axis are near x, on an interval around it.
+Cubics splines(const Axis& axis, double x, double left, double right) {
     Cubics result{};
     for (int k = 0; k < 4; ++k) {
         const double at[3] = {k > 0 ? right : left, k > 1 ? right : left, k > 2 ? right : left};
-        result.first = axis.blossom(left, at, result.coefficients[k]);
+        result.first = axis.blossom(x, at, result.coefficients[k]);
     }
     return result;
 }
@@ -35,73 +37,158 @@ Cubics missing_splines(const Axis& axis) {
     return result;
 }
 
-// The constant function 1.
-constexpr Cubics kOne{{{1.0}, {1.0}, {1.0}, {1.0}}, 0};
+// A truncated cubic is 0 on the longer side of its knot, so that it is small where the other functions are not.
+bool is_left(double knot, double left, double right) { return 2 * knot < left + right; }
 
-// The product of the cubic Bernstein polynomials m and n is this number times the Bernstein polynomial m + n of degree
-// 6.
-double product_coefficient(int m, int n) {
-    static constexpr double cubic[4] = {1, 3, 3, 1}, sixth[7] = {1, 6, 15, 20, 15, 6, 1};
-    return cubic[m] * cubic[n] / sixth[m + n];
+using Sextic = std::array<double, 7>;
+
+// The product of two cubics. Coefficients are of Bernstein polynomials. That of the cubic ones m and n is
+// cubic[m] cubic[n] / sixth[m + n] times that of degree 6 with number m + n.
+Sextic product(const double* a, const double* b) {
+    constexpr double cubic[4] = {1, 3, 3, 1}, sixth[7] = {1, 6, 15, 20, 15, 6, 1};
+    Sextic result{};
+    for (int m = 0; m < kCubics; ++m)
+        for (int n = 0; n < kCubics; ++n) result[m + n] += cubic[m] * cubic[n] / sixth[m + n] * a[m] * b[n];
+    return result;
+}
+
+// The coefficients of a polynomial in the product basis, from those of the Bernstein polynomials of degree 6. Written
+// in these, the cubic ones are (1, 1/2, 1/5, 1/20, 0, 0, 0), (0, 1/2, 3/5, 9/20, 1/5, 0, 0), and the mirror images. The
+// coefficients 0, 2, 4 and 6 determine those of the cubics.
+Sextic in_basis(const Sextic& p) {
+    const double at_2 = p[2] - p[0] / 5, at_4 = p[4] - p[6] / 5;
+    const double second = (3 * at_2 - at_4) * 5 / 8, third = (3 * at_4 - at_2) * 5 / 8;
+    return {p[0],
+            second,
+            third,
+            p[6],
+            p[1] - (p[0] + second) / 2,
+            p[3] - (p[0] + 9 * (second + third) + p[6]) / 20,
+            p[5] - (third + p[6]) / 2};
 }
 
 }  // namespace
 
-ProductBasis::ProductBasis(const std::vector<const Axis*>& axes) : axis_(*axes.front()), has_missing_(false) {
+ProductBasis::ProductBasis(const std::vector<const Axis*>& axes, const Axis* inner)
+    : axis_(*axes.front()), inner_(inner), has_missing_(inner && inner->has_missing_column()) {
     for (const Axis* axis : axes) {
         breaks_.insert(breaks_.end(), axis->knots().begin(), axis->knots().end());
         has_missing_ |= axis->has_missing_column();
     }
     std::sort(breaks_.begin(), breaks_.end());
     breaks_.erase(std::unique(breaks_.begin(), breaks_.end()), breaks_.end());
+    inside_.resize(cells());
+    for (index cell = 0; cell < intervals() && inner; ++cell) {
+        const double left = breaks_[cell], right = breaks_[cell + 1];
+        for (const double knot : knots_inside(cell)) {
+            const double local = (knot - left) / (right - left), end = is_left(knot, left, right) ? 0.0 : 1.0;
+            inside_[cell].push_back({local, 1.0 / (end - local)});
+        }
+        functions_ = std::max(functions_, kPolynomials + int(inside_[cell].size()));
+    }
+}
+
+std::vector<double> ProductBasis::knots_inside(index cell) const {
+    std::vector<double> inside;
+    std::copy_if(inner_->knots().begin(), inner_->knots().end(), std::back_inserter(inside),
+                 [&](double knot) { return breaks_[cell] < knot && knot < breaks_[cell + 1]; });
+    return inside;
+}
+
+bool ProductBasis::exists(const Axis& axis, const Axis& inner) {
+    if (axis.run() != kMaxRun || inner.run() != kMaxRun || !axis.shares_line(inner)) return false;
+    constexpr double kLeastGap = 1e-3;  // of an interval: coefficients are up to about 1 / gap
+    const ProductBasis basis({&axis}, &inner);
+    for (index cell = 0; cell < basis.intervals(); ++cell) {
+        std::vector<double> breaks = basis.knots_inside(cell);
+        if (breaks.size() > kMostTruncated) return false;
+        breaks.insert(breaks.begin(), basis.breaks_[cell]);
+        breaks.push_back(basis.breaks_[cell + 1]);
+        for (std::size_t k = 1; k < breaks.size(); ++k)
+            if (breaks[k] - breaks[k - 1] < kLeastGap * (breaks.back() - breaks.front())) return false;
+    }
+    return true;
+}
+
+index ProductBasis::locate(double x, double& coordinate) const {
+    coordinate = 0.0;
+    x = axis_.coordinate(x);
+    const index n = intervals();
+    if (std::isnan(x)) return n;
+    x = std::min(std::max(x, breaks_.front()), breaks_.back());
+    index cell = 0;
+    for (index k = 1; k < n; ++k) cell += breaks_[k] <= x;
+    coordinate = (x - breaks_[cell]) / (breaks_[cell + 1] - breaks_[cell]);
+    return cell;
 }
 
 index ProductBasis::evaluate(double x, double* values) const {
     std::fill(values, values + kProductRun, 0.0);
-    x = axis_.coordinate(x);
-    const index n = intervals();
-    if (std::isnan(x)) {
+    double t;
+    const index cell = locate(x, t);
+    if (cell == intervals()) {
         values[0] = has_missing_ ? 1.0 : 0.0;
-        return has_missing_ ? n * kProductRun : 0;
+        return has_missing_ ? cell * kProductRun : 0;
     }
-    x = std::min(std::max(x, breaks_.front()), breaks_.back());
-    index cell = 0;
-    for (index k = 1; k < n; ++k) cell += breaks_[k] <= x;
-    const double length = breaks_[cell + 1] - breaks_[cell];
-    const double t = (x - breaks_[cell]) / length, u = (breaks_[cell + 1] - x) / length;
-    const double tt = t * t, uu = u * u, ttt = tt * t, uuu = uu * u;
-    values[0] = uuu * uuu;
-    values[1] = 6 * (uuu * uu) * t;
-    values[2] = 15 * (uu * uu) * tt;
-    values[3] = 20 * uuu * ttt;
-    values[4] = 15 * uu * (tt * tt);
-    values[5] = 6 * u * (ttt * tt);
-    values[6] = ttt * ttt;
+    const double u = 1.0 - t, tt = t * t, uu = u * u, ttt = tt * t, uuu = uu * u;
+    values[0] = uuu;
+    values[1] = 3 * uu * t;
+    values[2] = 3 * u * tt;
+    values[3] = ttt;
+    values[4] = 6 * (uuu * uu) * t;
+    values[5] = 20 * uuu * ttt;
+    values[6] = 6 * u * (ttt * tt);
     return cell * kProductRun;
 }
 
-Buffer<double> ProductBasis::expand(const Buffer<double>& sums, const Axis& a, const Axis* b) const {
-    const index n = index(sums.size()) / columns(), columns_b = b ? b->columns() : 1;
-    const int run_b = b ? kMaxRun : 1;
+// The splines of an axis that are not 0 on a cell, as combinations of its functions. Beyond each knot inside, a
+// multiple of its truncated cubic is added; at the far end of the interval this multiple is the difference of the two
+// polynomials that meet in the knot.
+std::vector<ProductBasis::Spline> ProductBasis::splines_of(const Axis& axis, index cell) const {
+    const bool is_missing = cell == intervals();
+    const std::vector<double> inside = &axis == inner_ && !is_missing ? knots_inside(cell) : std::vector<double>{};
+    const double left = is_missing ? 0.0 : breaks_[cell], right = is_missing ? 0.0 : breaks_[cell + 1];
+    std::size_t n_left = 0;
+    while (n_left < inside.size() && is_left(inside[n_left], left, right)) ++n_left;
+    std::vector<Cubics> pieces;
+    for (std::size_t k = 0; k <= inside.size(); ++k)
+        pieces.push_back(is_missing ? missing_splines(axis)
+                                    : splines(axis, k == 0 ? left : inside[k - 1], left, right));
+    std::vector<Spline> result;
+    for (index column = pieces.front().first; column < pieces.back().first + kMaxRun; ++column) {
+        const auto coefficient = [&](std::size_t piece, int m) {
+            const index i = column - pieces[piece].first;
+            return 0 <= i && i < kMaxRun ? pieces[piece].coefficients[m][i] : 0.0;
+        };
+        Spline spline{column, {}};
+        for (int m = 0; m < kCubics; ++m) spline.coefficients[m] = coefficient(n_left, m);
+        for (std::size_t k = 0; k < inside.size(); ++k) {
+            const int end = k < n_left ? 0 : kCubics - 1;
+            const std::size_t outer = k < n_left ? k : k + 1, other = k < n_left ? k + 1 : k;
+            spline.coefficients[kPolynomials + k] = coefficient(outer, end) - coefficient(other, end);
+        }
+        result.push_back(spline);
+    }
+    return result;
+}
+
+Buffer<double> ProductBasis::expand(const Buffer<double>& sums, int run, const Axis& a, const Axis* b) const {
+    const index n = index(sums.size()) / (cells() * run), columns_b = b ? b->columns() : 1;
     Buffer<double> products(a.columns() * columns_b * n, 0.0);
     const double* given = sums.data();
-    for (index k = 0; k * kProductRun < columns(); ++k, given += kProductRun * n) {
-        const bool is_missing = k == intervals();
-        const auto of = [&](const Axis& axis) {
-            return is_missing ? missing_splines(axis) : splines(axis, breaks_[k], breaks_[k + 1]);
+    for (index cell = 0; cell < cells(); ++cell, given += run * n) {
+        const auto add = [&](index column, const double* coefficients, int count) {
+            for (int m = 0; m < count; ++m)
+                if (coefficients[m] != 0.0)
+                    kernels().add_scaled(coefficients[m], given + m * n, n, products.data() + column * n);
         };
-        const Cubics of_a = of(a), of_b = b ? of(*b) : kOne;
-        for (int i = 0; i < kMaxRun; ++i)
-            for (int j = 0; j < run_b; ++j) {
-                double coefficients[kProductRun] = {};
-                for (int m = 0; m < 4; ++m)
-                    for (int l = 0; l < 4; ++l)
-                        coefficients[m + l] +=
-                            product_coefficient(m, l) * of_a.coefficients[m][i] * of_b.coefficients[l][j];
-                double* out = products.data() + ((of_a.first + i) * columns_b + of_b.first + j) * n;
-                for (int m = 0; m < (is_missing ? 1 : kProductRun - 1); ++m)
-                    kernels().add_scaled(coefficients[m], given + m * n, n, out);
-            }
+        const std::vector<Spline> of_a = splines_of(a, cell), of_b = b ? splines_of(*b, cell) : std::vector<Spline>{};
+        for (const Spline& spline : of_a) {
+            if (!b) add(spline.column, spline.coefficients, needed(a));
+            for (const Spline& other : of_b)
+                add(spline.column * columns_b + other.column,
+                    in_basis(product(spline.coefficients, other.coefficients)).data(), kPolynomials);
+        }
     }
     return products;
 }
@@ -118,7 +205,7 @@ ProductBases::ProductBases(const Spans& spans, index rows) : spans_(spans), shar
         if (others.empty() || axis.shares_line(spans.axes()[others.front()])) others.push_back(a);
     }
     for (const auto& [variable, axes] : axes_of) {
-        const index columns = make(axes).columns();
+        const index columns = make(axes).cells() * kProductRun;
         for (const index a : axes)
             if (columns * columns <= 2 * rows) shared_with_[a] = axes;
     }
@@ -143,26 +230,42 @@ index ProductBases::add(index a, index b) {
     return place->second;
 }
 
+index ProductBases::add_with_inner(index axis, index inner) {
+    const auto found = number_with_inner_.find({axis, inner});
+    if (found != number_with_inner_.end()) return found->second;
+    const Axis &outer = spans_.axes()[axis], &other = spans_.axes()[inner];
+    const bool exists = ProductBasis::exists(outer, other);
+    const index number = number_with_inner_[{axis, inner}] = exists ? size() : -1;
+    if (exists) {
+        bases_.push_back(ProductBasis({&outer}, &other));
+        axes_of_.push_back({axis});
+    }
+    return number;
+}
+
 bool ProductBases::contains(index number, index axis) const {
     const Axes& axes = axes_of_[number];
     return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
-void ProductBases::reserve(index rows) {
+void ProductBases::reserve(index rows, const std::vector<index>& used) {
     capacity_ = rows;
-    values_.resize(size() * rows * kProductRun);
-    starts_.resize(size() * rows);
+    used_ = used;
+    place_.assign(size(), -1);
+    for (std::size_t k = 0; k < used.size(); ++k) place_[used[k]] = index(k);
+    values_.resize(index(used.size()) * rows * kProductRun);
+    starts_.resize(index(used.size()) * rows);
 }
 
 void ProductBases::load(const Table& x, const Rows& rows, int n_threads) {
     std::vector<ColumnUse> uses;
-    for (const ProductBasis& basis : bases_) uses.emplace_back(basis.axis().variable(), index(uses.size()));
+    for (const index number : used_) uses.emplace_back(bases_[number].axis().variable(), index(uses.size()));
     std::sort(uses.begin(), uses.end());
     for_tiles(x, rows, uses, n_threads, [&](index k, index first, const double* tile, index count) {
         double* values = values_.data() + (k * capacity_ + first) * kProductRun;
         std::int32_t* starts = starts_.data() + k * capacity_ + first;
         for (index r = 0; r < count; ++r)
-            starts[r] = std::int32_t(bases_[k].evaluate(tile[r], values + r * kProductRun));
+            starts[r] = std::int32_t(bases_[used_[k]].evaluate(tile[r], values + r * kProductRun));
     });
 }
 

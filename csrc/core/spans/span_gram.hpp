@@ -1,18 +1,11 @@
 // The Gram matrix of the columns of spans, in blocks: weighted inner products of the columns of two spans.
 #pragma once
 
-#include <utility>
 #include <vector>
 
 #include "spans/bsplines.hpp"
 
 namespace fasthdmr {
-
-using SpanPairs = std::vector<std::pair<index, index>>;  // first <= second
-
-// The number of blocks of rows in a panel. The splines of all axes at the rows of a panel, and `more` bytes per row,
-// fit into a memory of fixed size.
-index blocks_in_panel(const Spans& spans, index n_blocks, index more = 0);
 
 class SpanGram {
 public:

@@ -8,24 +8,6 @@ namespace fasthdmr {
 
 namespace {
 
-// Calls `call` for each variable (column of X) of two spans, with its axis in each span (-1 if it does not occur there) and the
-// strides of the columns of these axes in the Gram block.
-template <class Function>
-void for_variables(const Spans& spans, const Span& a, const Span& b, const Function& call) {
-    index stride_a = a.columns * b.columns, stride_b = b.columns;
-    std::size_t i = 0, j = 0;
-    const auto variable_of = [&](const Span& span, std::size_t k) { return spans.axes()[span.axes[k]].variable(); };
-    while (i < a.axes.size() || j < b.axes.size()) {
-        const bool in_a = i < a.axes.size() && (j == b.axes.size() || variable_of(a, i) <= variable_of(b, j));
-        const bool in_b = j < b.axes.size() && (i == a.axes.size() || variable_of(b, j) <= variable_of(a, i));
-        const index axis_a = in_a ? a.axes[i] : -1, axis_b = in_b ? b.axes[j] : -1;
-        const index variable = in_a ? variable_of(a, i) : variable_of(b, j);
-        if (in_a) stride_a /= spans.axes()[a.axes[i++]].columns();
-        if (in_b) stride_b /= spans.axes()[b.axes[j++]].columns();
-        call(variable, axis_a, axis_b, stride_a, stride_b);
-    }
-}
-
 // Transposes (n, columns) to (columns, n).
 Buffer<double> last_to_front(const Buffer<double>& values, index columns) {
     const index n = index(values.size()) / columns;
@@ -37,15 +19,31 @@ Buffer<double> last_to_front(const Buffer<double>& values, index columns) {
 
 }  // namespace
 
+void for_variables(const Spans& spans, const Span& a, const Span& b,
+                   const std::function<void(const CommonVariable&)>& call) {
+    index stride_a = a.columns * b.columns, stride_b = b.columns;
+    std::size_t i = 0, j = 0;
+    const auto variable_of = [&](const Span& span, std::size_t k) { return spans.axes()[span.axes[k]].variable(); };
+    while (i < a.axes.size() || j < b.axes.size()) {
+        const bool in_a = i < a.axes.size() && (j == b.axes.size() || variable_of(a, i) <= variable_of(b, j));
+        const bool in_b = j < b.axes.size() && (i == a.axes.size() || variable_of(b, j) <= variable_of(a, i));
+        const index axis_a = in_a ? a.axes[i] : -1, axis_b = in_b ? b.axes[j] : -1;
+        const index variable = in_a ? variable_of(a, i) : variable_of(b, j);
+        if (in_a) stride_a /= spans.axes()[a.axes[i++]].columns();
+        if (in_b) stride_b /= spans.axes()[b.axes[j++]].columns();
+        call({variable, axis_a, axis_b, stride_a, stride_b});
+    }
+}
+
 TensorFactors tensor_factors(const Spans& spans, ProductBases& bases, const Span& a, const Span& b, index rows) {
     if (a.columns * b.columns > 2 * rows || std::max(a.axes.size(), b.axes.size()) > kMostFactors / 2) return {};
     TensorFactors factors;
     bool are_cubic = true;
-    for_variables(spans, a, b, [&](index variable, index axis_a, index axis_b, index, index) {
-        const bool is_shared = axis_a >= 0 && axis_b >= 0;
-        const index number = is_shared ? bases.add(axis_a, axis_b) : ~std::max(axis_a, axis_b);
+    for_variables(spans, a, b, [&](const CommonVariable& v) {
+        const bool is_shared = v.axis_a >= 0 && v.axis_b >= 0;
+        const index number = is_shared ? bases.add(v.axis_a, v.axis_b) : ~std::max(v.axis_a, v.axis_b);
         are_cubic &= is_shared ? number >= 0 : spans.axes()[~number].run() == kMaxRun;
-        factors.emplace_back(variable, number);
+        factors.emplace_back(v.variable, number);
     });
     return are_cubic ? factors : TensorFactors{};
 }
@@ -60,7 +58,8 @@ bool determines(const ProductBases& bases, const TensorFactors& some, const Tens
 TensorSums::TensorSums(const Spans& spans, const ProductBases& bases, const TensorFactors& factors)
     : spans_(spans), bases_(bases) {
     for (const auto& [variable, number] : factors)
-        factors_.push_back({variable, number, number >= 0 ? bases[number].columns() : spans.axes()[~number].columns()});
+        factors_.push_back(
+            {variable, number, number >= 0 ? bases[number].cells() * kProductRun : spans.axes()[~number].columns()});
     // Polynomials come last, because those of an interval fill a vector register.
     std::stable_partition(factors_.begin(), factors_.end(), [](const Factor& factor) { return !factor.is_basis(); });
     std::vector<TensorLayout::Factor> dimensions;
@@ -87,29 +86,32 @@ void TensorSums::add(const SpanBlock& block, const double* weight) {
 }
 
 std::vector<double> TensorSums::products(const Span& a, const Span& b) const {
-    struct Axes {
-        index a, b, stride_a, stride_b;
-    };
-    std::map<index, Axes> axes_of;
-    for_variables(spans_, a, b, [&](index variable, index axis_a, index axis_b, index stride_a, index stride_b) {
-        axes_of[variable] = {axis_a, axis_b, stride_a, stride_b};
-    });
-    // For each factor, the last axis of the array is moved to the front and transformed.
-    Buffer<double> sums;
+    std::vector<SummedFactor> factors;
+    for (const Factor& factor : factors_)
+        factors.push_back(
+            {factor.variable, factor.is_basis() ? &bases_[factor.number] : nullptr, factor.run(), factor.columns});
+    return expand_products(spans_, a, b, factors, last_to_front(sums_, factors.back().columns));
+}
+
+std::vector<double> expand_products(const Spans& spans, const Span& a, const Span& b,
+                                    const std::vector<SummedFactor>& factors, Buffer<double> sums) {
+    std::map<index, CommonVariable> variables;
+    for_variables(spans, a, b, [&](const CommonVariable& v) { variables[v.variable] = v; });
+    // For each factor, from the last on, its axis of the array is moved to the front and transformed.
     std::vector<index> places{0};
-    for (std::size_t k = factors_.size(); k-- > 0;) {
-        const Factor& factor = factors_[k];
-        const Axes& axes = axes_of.at(factor.variable);
-        const auto axis = [&](index number) { return number < 0 ? nullptr : &spans_.axes()[number]; };
-        const Axis *first = axis(axes.a), *second = axis(axes.b);
-        sums = last_to_front(k + 1 == factors_.size() ? sums_ : sums, factor.columns);
-        if (factor.is_basis())
-            sums = bases_[factor.number].expand(sums, first ? *first : *second, first ? second : nullptr);
+    for (std::size_t k = factors.size(); k-- > 0;) {
+        const SummedFactor& factor = factors[k];
+        const CommonVariable& v = variables.at(factor.variable);
+        const auto axis = [&](index number) { return number < 0 ? nullptr : &spans.axes()[number]; };
+        const Axis *first = axis(v.axis_a), *second = axis(v.axis_b);
+        if (k + 1 < factors.size()) sums = last_to_front(sums, factor.columns);
+        if (factor.basis)
+            sums = factor.basis->expand(sums, factor.run, first ? *first : *second, first ? second : nullptr);
         const index n = first ? first->columns() : 1, m = second ? second->columns() : 1;
         std::vector<index> next;
         for (index i = 0; i < n; ++i)
             for (index j = 0; j < m; ++j)
-                for (const index place : places) next.push_back(i * axes.stride_a + j * axes.stride_b + place);
+                for (const index place : places) next.push_back(i * v.stride_a + j * v.stride_b + place);
         places = std::move(next);
     }
     std::vector<double> result(sums.size());

@@ -5,7 +5,7 @@
 
 #include "kernels/kernels.hpp"
 #include "spans/column_products.hpp"
-#include "spans/span_gram.hpp"
+#include "spans/gram_blocks.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
 
@@ -120,7 +120,7 @@ index Pass::panel_size() const {
     index most = std::max<index>(1, targets_.outputs());
     for (const Batch& batch : batches_) most = std::max(most, batch.size());
     const index within = kTermBytes / (most * kBlockRows * index(sizeof(double)));
-    return std::max<index>(1, std::min(within, blocks_in_panel(spans_, n_blocks_)));
+    return std::max<index>(1, std::min(within, blocks_in_panel(index(spans_.axes().size()), n_blocks_)));
 }
 
 void Pass::run() {

@@ -1,6 +1,7 @@
 #include "spans/tensor_sums.hpp"
 
 #include <cmath>
+#include <numeric>
 
 #include "dense_spans.hpp"
 #include "kernels/kernels.hpp"
@@ -48,7 +49,7 @@ TEST(product_bases_hold_splines_and_their_products) {
         const ProductBasis basis({&coarse, &fine});
         for (const double x :
              {-2.0, -1.0, -0.7, -0.5, -0.1, 0.0, 3e-10, 1e-9, 0.1, 0.17, 0.5, 1.0, 3.0, std::nan("")}) {
-            Buffer<double> sums(basis.columns(), 0.0);
+            Buffer<double> sums(basis.cells() * kProductRun, 0.0);
             double values[kProductRun];
             const index start = basis.evaluate(x, values);
             CHECK(std::all_of(values, values + kProductRun, [](double v) { return v >= 0; }));
@@ -57,9 +58,9 @@ TEST(product_bases_hold_splines_and_their_products) {
             std::vector<double> expected;
             for (const double v : a)
                 for (const double w : b) expected.push_back(v * w);
-            const Buffer<double> products = basis.expand(sums, coarse, &fine);
+            const Buffer<double> products = basis.expand(sums, kProductRun, coarse, &fine);
             CHECK_CLOSE(std::vector<double>(products.begin(), products.end()), expected, 1e-14);
-            const Buffer<double> single = basis.expand(sums, coarse, nullptr);
+            const Buffer<double> single = basis.expand(sums, kProductRun, coarse, nullptr);
             CHECK_CLOSE(std::vector<double>(single.begin(), single.end()), a, 1e-14);
         }
     }
@@ -69,7 +70,7 @@ TEST(without_missing_values_a_product_basis_has_no_columns_for_them) {
     const Axis axis(0, 3, clamped(3, {0.0, 0.5, 1.0}), false);
     const ProductBasis basis({&axis});
     double values[kProductRun];
-    CHECK(basis.columns() == 2 * kProductRun);
+    CHECK(basis.cells() == 2);
     CHECK(basis.evaluate(std::nan(""), values) == 0);
     CHECK(std::all_of(values, values + kProductRun, [](double v) { return v == 0; }));
 }
@@ -78,6 +79,12 @@ namespace {
 
 TensorFactors factors_of(const Spans& spans, ProductBases& bases, index a, index b, index rows) {
     return tensor_factors(spans, bases, spans.all()[a], spans.all()[b], rows);
+}
+
+std::vector<index> all_of(const ProductBases& bases) {
+    std::vector<index> numbers(bases.size());
+    std::iota(numbers.begin(), numbers.end(), index(0));
+    return numbers;
 }
 
 }  // namespace
@@ -95,7 +102,7 @@ TEST(products_of_spans_are_sums_over_rows) {
             ProductBases bases(spans, rows);
             for (const auto& [a, b] : all_pairs(spans)) factors_of(spans, bases, a, b, 1 << 20);
             if (spans.all().size() == 7) CHECK(bases.size() == (rows == 500 ? 9 : 3));
-            bases.reserve(x.rows);
+            bases.reserve(x.rows, all_of(bases));
             for (const auto& [first, second] : all_pairs(spans)) {
                 const Span &a = spans.all()[first], &b = spans.all()[second];
                 TensorSums sums(spans, bases, factors_of(spans, bases, first, second, 1 << 20));
@@ -128,7 +135,7 @@ TEST(sums_of_polynomials_hold_those_of_splines) {
         if (!expected) continue;
         TensorSums sums(spans, bases, some);
         SpanBlock block(spans, x.rows);
-        bases.reserve(x.rows);
+        bases.reserve(x.rows, all_of(bases));
         block.load(x.table(), {0, 1, x.rows, nullptr});
         bases.load(x.table(), {0, 1, x.rows, nullptr}, 1);
         sums.add(block, weight.data());

@@ -1,0 +1,189 @@
+#include "spans/cell_sums.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "kernels/kernels.hpp"
+#include "spans/column_tiles.hpp"
+
+namespace fasthdmr {
+
+namespace {
+
+// Calls `call` for each sum of a cell: the functions of the three variables, and its place.
+template <class Function>
+void for_products(const std::vector<ProductTile>& tiles, const Function& call) {
+    index place = 0;
+    for (const ProductTile& tile : tiles)
+        for (int q = 0; q < tile.others; ++q)
+            for (int i = 0; i < tile.count; ++i) {
+                const int j = tile.function[q][0], k = tile.function[q][1];
+                const int own = tile.first + i;
+                if (tile.variable == 0) call(own, j, k, place++);
+                else if (tile.variable == 1) call(j, own, k, place++);
+                else call(j, k, own, place++);
+            }
+}
+
+}  // namespace
+
+std::vector<index> cell_bases(const Spans& spans, ProductBases& bases, const SpanPairs& pairs) {
+    std::map<index, index> axis_of, single_of;  // by variable: in spans of several variables, and of one
+    bool is_unique = true, is_shared = false;
+    for (const auto& [s, t] : pairs) {
+        const Span &a = spans.all()[s], &b = spans.all()[t];
+        int shared = 0;
+        const auto set = [&](index variable, const Span& span, index axis) {
+            std::map<index, index>& axes = span.axes.size() == 1 ? single_of : axis_of;
+            is_unique &= axis < 0 || axes.try_emplace(variable, axis).first->second == axis;
+        };
+        for_variables(spans, a, b, [&](const CommonVariable& v) {
+            set(v.variable, a, v.axis_a);
+            set(v.variable, b, v.axis_b);
+            if (v.axis_a < 0 || v.axis_b < 0) return;
+            ++shared;
+            is_unique &= v.axis_a == v.axis_b;
+        });
+        is_unique &= shared <= 1;
+        is_shared |= shared == 1;
+    }
+    if (!is_unique || !is_shared) return {};
+    for (const auto& [variable, axis] : single_of) axis_of.try_emplace(variable, axis);
+    std::vector<index> numbers;
+    for (const auto& [variable, axis] : axis_of) {
+        numbers.push_back(bases.add_with_inner(axis, single_of.try_emplace(variable, axis).first->second));
+        if (numbers.back() < 0) return {};
+    }
+    return numbers;
+}
+
+CellCoordinates::CellCoordinates(const ProductBases& bases, std::vector<index> used, index capacity)
+    : bases_(bases),
+      used_(std::move(used)),
+      place_(bases.size(), -1),
+      capacity_(capacity),
+      coordinates_(index(used_.size()) * capacity),
+      cells_(index(used_.size()) * capacity) {
+    for (std::size_t k = 0; k < used_.size(); ++k) place_[used_[k]] = index(k);
+}
+
+void CellCoordinates::load(const Table& x, const Rows& rows, int n_threads) {
+    rows_ = rows.count;
+    std::vector<ColumnUse> uses;
+    for (const index number : used_) uses.emplace_back(bases_[number].axis().variable(), index(uses.size()));
+    std::sort(uses.begin(), uses.end());
+    for_tiles(x, rows, uses, n_threads, [&](index k, index first, const double* tile, index count) {
+        const index begin = k * capacity_ + first;
+        for (index r = 0; r < count; ++r)
+            cells_[begin + r] = std::int32_t(bases_[used_[k]].locate(tile[r], coordinates_[begin + r]));
+    });
+}
+
+CellSums::CellSums(const Spans& spans, const ProductBases& bases, std::vector<index> numbers)
+    : spans_(spans), bases_(bases), numbers_(std::move(numbers)), strides_(numbers_.size()) {
+    for (std::size_t k = numbers_.size(); k-- > 0; n_cells_ *= basis(index(k)).cells()) strides_[k] = n_cells_;
+    const auto functions = [&](index k) { return Range{0, basis(k).functions()}; };
+    const auto others = [&](index k) { return Range{kCubics, basis(k).functions()}; };
+    constexpr Range cubics{0, kCubics};
+    if (variables() == 2) {
+        add_tiles(0, functions(0), functions(1), {0, 1});
+    } else {
+        add_tiles(0, cubics, cubics, functions(2));
+        add_tiles(0, cubics, others(1), cubics);
+        add_tiles(1, cubics, others(0), cubics);
+    }
+    for_products(tiles_, [&](int, int, int, index place) { size_ = place + 1; });
+    sums_.assign(n_cells_ * size_, 0.0);
+}
+
+// Products of functions of a variable with those of the others.
+void CellSums::add_tiles(int variable, Range own, Range second, Range third) {
+    constexpr int kCount = 4;
+    std::vector<std::array<int, 2>> others;
+    for (int j = second.first; j < second.end; ++j)
+        for (int k = third.first; k < third.end; ++k) others.push_back({j, k});
+    for (int first = own.first; first < own.end; first += kCount)
+        for (std::size_t q = 0; q < others.size(); q += 2) {
+            const auto one = others[q], other = others[std::min(q + 1, others.size() - 1)];
+            tiles_.push_back({variable,
+                              first,
+                              std::min(kCount, own.end - first),
+                              q + 1 < others.size() ? 2 : 1,
+                              {{one[0], one[1]}, {other[0], other[1]}}});
+        }
+}
+
+// The number of each row's cell, or -1 if all products are 0: a value is missing, and there are no columns for it.
+std::vector<std::int32_t> CellSums::cells_of(const CellCoordinates& panel) const {
+    std::vector<std::int32_t> result(panel.rows(), 0);
+    for (index k = 0; k < variables(); ++k) {
+        const std::int32_t *cells = panel.cells(numbers_[k]), n = std::int32_t(basis(k).cells());
+        for (index r = 0; r < panel.rows(); ++r)
+            result[r] = cells[r] < n && result[r] >= 0 ? result[r] + cells[r] * std::int32_t(strides_[k]) : -1;
+    }
+    return result;
+}
+
+void CellSums::add(const CellCoordinates& panel, const double* weight) {
+    const std::vector<std::int32_t> cell_of = cells_of(panel);
+    std::vector<std::int32_t> next(n_cells_ + 1, 0);
+    for (const std::int32_t cell : cell_of) ++next[cell + 1];
+    std::vector<FunctionCell> cells;
+    std::int32_t done = next[0] = 0;
+    for (index cell = 0; cell < n_cells_; ++cell) {
+        const std::int32_t first = done;
+        done += next[cell + 1];
+        next[cell + 1] = first;
+        if (done == first) continue;
+        cells.push_back({first, done, cell * size_, {}});
+        for (index k = 0; k < variables(); ++k)
+            cells.back().intervals[k] = basis(k).interval(cell / strides_[k] % basis(k).cells());
+    }
+    std::vector<std::uint16_t> order(done);
+    for (index r = 0; r < panel.rows(); ++r)
+        if (cell_of[r] >= 0) order[next[cell_of[r] + 1]++] = std::uint16_t(r);
+    CellFunctions functions{{},           int(variables()),    weight,        order.data(),
+                            cells.data(), index(cells.size()), tiles_.data(), index(tiles_.size()),
+                            size_};
+    for (index k = 0; k < variables(); ++k) functions.coordinates[k] = panel.coordinates(numbers_[k]);
+    kernels().add_cell_functions(functions, sums_.data());
+}
+
+// The sums of the first functions of each variable, (cells and functions of each variable), row-major, those of the last
+// variable first.
+Buffer<double> CellSums::functions(const std::vector<int>& runs) const {
+    index size = 1, strides[3] = {}, cell_strides[3] = {};
+    for (index count = variables(), k = count - 2; count-- > 0; k = k == 0 ? variables() - 1 : k - 1) {
+        strides[k] = size;
+        cell_strides[k] = size * runs[k];
+        size *= basis(k).cells() * runs[k];
+    }
+    std::vector<std::pair<index, index>> chosen;  // place in the sums of a cell, and in the result
+    const int last = variables() == 3 ? runs[2] : 1;
+    for_products(tiles_, [&](int i, int j, int k, index place) {
+        if (i < runs[0] && j < runs[1] && k < last)
+            chosen.emplace_back(place, i * strides[0] + j * strides[1] + k * strides[2]);
+    });
+    Buffer<double> result(size, 0.0);
+    for (index cell = 0; cell < n_cells_; ++cell) {
+        double* out = result.data();
+        for (index k = 0; k < variables(); ++k) out += cell / strides_[k] % basis(k).cells() * cell_strides[k];
+        const double* sums = sums_.data() + cell * size_;
+        for (const auto& [from, to] : chosen) out[to] = sums[from];
+    }
+    return result;
+}
+
+std::vector<double> CellSums::products(const Span& a, const Span& b) const {
+    std::vector<SummedFactor> factors;
+    std::vector<int> runs;
+    for_variables(spans_, a, b, [&](const CommonVariable& v) {
+        const ProductBasis& each = basis(index(factors.size()));
+        const bool is_shared = v.axis_a >= 0 && v.axis_b >= 0;
+        runs.push_back(is_shared ? kPolynomials : each.needed(spans_.axes()[std::max(v.axis_a, v.axis_b)]));
+        factors.push_back({v.variable, &each, runs.back(), each.cells() * runs.back()});
+    });
+    return expand_products(spans_, a, b, factors, functions(runs));
+}
+
+}  // namespace fasthdmr
