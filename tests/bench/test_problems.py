@@ -5,6 +5,7 @@ import os
 import sys
 import time
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -277,11 +278,11 @@ def test_the_tables_of_the_spans(sample, monkeypatch, capsys):
 
 
 def test_the_operations_of_the_spans():
-    # 7 polynomials hold the products of splines; 4 splines times the output, the constant and the term.
-    assert spans.operations([(0,)], n_rows=10) == 10 * 2 * (7 + 3 * 4)
-    assert spans.operations([(0, 1)], n_rows=1) == 2 * (7 + 7 + 49 + 3 * (4 + 4 + 16))
-    pairs = 3 * 7 + 3 * 49 + 3 * (3 * 4 + 3 * 16)
-    assert spans.operations([(0, 1, 2)], n_rows=1) == 2 * (pairs + 3 * 7 * 16)
+    # 7 polynomials hold the products of two splines, and 4 of these the splines.
+    assert spans.operations([(0,)], n_rows=10) == 10 * 2 * 7
+    assert spans.operations([(0, 1)], n_rows=1) == 2 * (7 + 7 + 49)
+    degrees = [sum(d > 3 for d in each) for each in product(range(7), repeat=3)]
+    assert spans.operations([(0, 1, 2), (0, 1, 2)], n_rows=1) == 2 * (3 * 7 + 3 * 49 + sum(d <= 1 for d in degrees))
 
 
 def test_the_table_of_the_triangle(sample, monkeypatch, capsys):
