@@ -1,4 +1,4 @@
-// Weighted sums over rows of products of functions of two or three variables. Rows are sorted by cell, as in
+// Weighted sums over rows of products of functions of three variables. Rows are sorted by cell, as in
 // cell_products.cpp. Four rows are summed at a time, and these four sums are added last, so that the bits do not depend
 // on the number of rows that fit into a register.
 #include "kernels/compiler.hpp"
@@ -22,7 +22,7 @@ constexpr index kChunk = 64;  // rows whose functions are evaluated at a time: t
 
 // The functions of each variable at the rows of a chunk. Those of the first variable are multiplied by the weight.
 struct Chunk {
-    double values[3][kMostFunctions][kChunk];
+    double values[kCellVariables][kMostFunctions][kChunk];
 };
 
 // At n rows, a multiple of four.
@@ -61,79 +61,62 @@ index fill(const CellFunctions& f, const FunctionCell& cell, const std::uint16_t
         one[e] = 1.0;
     }
     for (index e = n; e < padded; ++e) t[e] = weight[e] = one[e] = 0.0;
-    for (int k = 0; k < f.variables; ++k) {
+    for (int k = 0; k < kCellVariables; ++k) {
         for (index e = 0; e < n; ++e) t[e] = f.coordinates[k][rows[e]];
         evaluate(cell.intervals[k], padded, t, k == 0 ? weight : one, chunk.values[k]);
     }
     return padded;
 }
 
-template <int Count, int Others, bool IsTriple>
 inline void add_tile(const ProductTile& tile, const Chunk& chunk, index n, double (*sums)[kRows]) {
     const auto& own = chunk.values[tile.variable];
     const auto &second = chunk.values[tile.variable == 0 ? 1 : 0], &third = chunk.values[tile.variable == 2 ? 1 : 2];
-    Lanes total[Others][Count][kParts];
-    for (int q = 0; q < Others; ++q)
-        for (int i = 0; i < Count; ++i)
-            for (int v = 0; v < kParts; ++v) total[q][i][v] = Lanes::load(sums[q * Count + i] + v * kLanes);
-    for (index e = 0; e < n; e += kRows) FASTHDMR_UNROLL
-    for (int v = 0; v < kParts; ++v) {
-        const index at = e + v * kLanes;
-        Lanes values[Count];
+    Lanes total[kTileOthers][kCubics][kParts];
+    for (int q = 0; q < kTileOthers; ++q)
+        for (int i = 0; i < kCubics; ++i)
+            for (int v = 0; v < kParts; ++v) total[q][i][v] = Lanes::load(sums[q * kCubics + i] + v * kLanes);
+    for (index e = 0; e < n; e += kRows) {
         FASTHDMR_UNROLL
-        for (int i = 0; i < Count; ++i) {
-            values[i] = Lanes::load(&own[tile.first + i][at]);
-            FASTHDMR_KEEP(values[i].lanes);
-        }
-        FASTHDMR_UNROLL
-        for (int q = 0; q < Others; ++q) {
-            Lanes other = Lanes::load(&second[tile.function[q][0]][at]);
-            if (IsTriple) other = other * Lanes::load(&third[tile.function[q][1]][at]);
+        for (int v = 0; v < kParts; ++v) {
+            const index at = e + v * kLanes;
+            Lanes values[kCubics];
             FASTHDMR_UNROLL
-            for (int i = 0; i < Count; ++i) total[q][i][v] = total[q][i][v] + other * values[i];
-        }
-    }
-    for (int q = 0; q < Others; ++q)
-        for (int i = 0; i < Count; ++i)
-            for (int v = 0; v < kParts; ++v) total[q][i][v].store(sums[q * Count + i] + v * kLanes);
-}
-
-template <int Others, bool IsTriple>
-inline void add_tile_of(const ProductTile& tile, const Chunk& chunk, index n, double (*sums)[kRows]) {
-    if (tile.count == 4) return add_tile<4, Others, IsTriple>(tile, chunk, n, sums);
-    if (tile.count == 3) return add_tile<3, Others, IsTriple>(tile, chunk, n, sums);
-    if (tile.count == 2) return add_tile<2, Others, IsTriple>(tile, chunk, n, sums);
-    add_tile<1, Others, IsTriple>(tile, chunk, n, sums);
-}
-
-template <bool IsTriple>
-void add_cells(const CellFunctions& f, double* sums) {
-    Chunk chunk;
-    double four[kMostProducts][kRows];
-    for (index c = 0; c < f.n_cells; ++c) {
-        const FunctionCell& cell = f.cells[c];
-        for (index p = 0; p < f.n_products; ++p)
-            for (int r = 0; r < kRows; ++r) four[p][r] = 0.0;
-        for (index begin = cell.first; begin < cell.last; begin += kChunk) {
-            const index n = cell.last - begin < kChunk ? cell.last - begin : kChunk;
-            const index padded = fill(f, cell, f.rows + begin, n, chunk);
-            double (*out)[kRows] = four;
-            for (index k = 0; k < f.n_tiles; ++k) {
-                const ProductTile& tile = f.tiles[k];
-                tile.others == 2 ? add_tile_of<2, IsTriple>(tile, chunk, padded, out)
-                                 : add_tile_of<1, IsTriple>(tile, chunk, padded, out);
-                out += tile.count * tile.others;
+            for (int i = 0; i < kCubics; ++i) {
+                values[i] = Lanes::load(&own[i][at]);
+                FASTHDMR_KEEP(values[i].lanes);
+            }
+            FASTHDMR_UNROLL
+            for (int q = 0; q < kTileOthers; ++q) {
+                const Lanes other =
+                    Lanes::load(&second[tile.function[q][0]][at]) * Lanes::load(&third[tile.function[q][1]][at]);
+                FASTHDMR_UNROLL
+                for (int i = 0; i < kCubics; ++i) total[q][i][v] = total[q][i][v] + other * values[i];
             }
         }
-        double* out = sums + cell.begin;
-        for (index p = 0; p < f.n_products; ++p) out[p] += (four[p][0] + four[p][1]) + (four[p][2] + four[p][3]);
     }
+    for (int q = 0; q < kTileOthers; ++q)
+        for (int i = 0; i < kCubics; ++i)
+            for (int v = 0; v < kParts; ++v) total[q][i][v].store(sums[q * kCubics + i] + v * kLanes);
 }
 
 }  // namespace
 
-void add_cell_functions(const CellFunctions& functions, double* sums) {
-    functions.variables == 3 ? add_cells<true>(functions, sums) : add_cells<false>(functions, sums);
+void add_cell_functions(const CellFunctions& f, double* sums) {
+    Chunk chunk;
+    double four[kMostProducts][kRows];
+    const index n_products = f.n_tiles * kTileProducts;
+    for (index c = 0; c < f.n_cells; ++c) {
+        const FunctionCell& cell = f.cells[c];
+        for (index p = 0; p < n_products; ++p)
+            for (int r = 0; r < kRows; ++r) four[p][r] = 0.0;
+        for (index begin = cell.first; begin < cell.last; begin += kChunk) {
+            const index n = cell.last - begin < kChunk ? cell.last - begin : kChunk;
+            const index padded = fill(f, cell, f.rows + begin, n, chunk);
+            for (index k = 0; k < f.n_tiles; ++k) add_tile(f.tiles[k], chunk, padded, four + k * kTileProducts);
+        }
+        double* out = sums + cell.begin;
+        for (index p = 0; p < n_products; ++p) out[p] += (four[p][0] + four[p][1]) + (four[p][2] + four[p][3]);
+    }
 }
 
 }  // namespace fasthdmr::FASTHDMR_ISA

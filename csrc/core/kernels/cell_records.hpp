@@ -25,6 +25,8 @@ struct CellProducts {
     index n_cells;
 };
 
+constexpr int kCellVariables = 3;
+
 // On an interval between two knots, with coordinates from 0 to 1: polynomials, and truncated cubics
 // max(0, scale (t - knot))^3. For missing values the first function is 1, and the others are 0.
 constexpr int kMostTruncated = 5;
@@ -38,32 +40,33 @@ struct CellInterval {
 };
 
 // The four cubic Bernstein polynomials, those of degree 6 with the numbers 1, 3 and 5, and truncated cubics.
-constexpr int kPolynomials = 7, kMostFunctions = kPolynomials + kMostTruncated;
+constexpr int kCubics = 4, kPolynomials = 7, kMostFunctions = kPolynomials + kMostTruncated;
 
 // Rows of a cell, and its interval of each variable. The sums of its products begin at `begin`.
 struct FunctionCell {
     std::int32_t first, last;
     index begin;
-    CellInterval intervals[3];
+    CellInterval intervals[kCellVariables];
 };
 
-// Products that are summed together, so that the sums stay in registers: of `count` <= 4 consecutive functions of one
-// variable, from `first` on, with one or two products of a function of each other variable.
+// Products that are summed together, so that the sums stay in registers: of the cubics of one variable with two
+// products of functions of the other variables, in their order.
+constexpr int kTileOthers = 2, kTileProducts = kTileOthers * kCubics;
 struct ProductTile {
-    int variable, first, count, others;
-    int function[2][2];  // of each product: the functions of the other variables, in their order
+    int variable;
+    int function[kTileOthers][kCellVariables - 1];
 };
-constexpr int kMostProducts = 64 + 3 * 16 * (kMostFunctions - 4);  // of a cell
+// Of a cell: of cubics, and of two cubics with another function.
+constexpr int kMostProducts = kCubics * kCubics * (kCubics + kCellVariables * (kMostFunctions - kCubics));
 
 struct CellFunctions {
-    const double* coordinates[3];  // by row
-    int variables;                 // 2 or 3
-    const double* weight;          // by row
-    const std::uint16_t* rows;     // by entry
+    const double* coordinates[kCellVariables];  // by row
+    const double* weight;                       // by row
+    const std::uint16_t* rows;                  // by entry
     const FunctionCell* cells;
     index n_cells;
-    const ProductTile* tiles;
-    index n_tiles, n_products;  // for each cell
+    const ProductTile* tiles;  // for each cell
+    index n_tiles;
 };
 
 }  // namespace fasthdmr

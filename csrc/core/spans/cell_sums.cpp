@@ -15,13 +15,10 @@ template <class Function>
 void for_products(const std::vector<ProductTile>& tiles, const Function& call) {
     index place = 0;
     for (const ProductTile& tile : tiles)
-        for (int q = 0; q < tile.others; ++q)
-            for (int i = 0; i < tile.count; ++i) {
-                const int j = tile.function[q][0], k = tile.function[q][1];
-                const int own = tile.first + i;
-                if (tile.variable == 0) call(own, j, k, place++);
-                else if (tile.variable == 1) call(j, own, k, place++);
-                else call(j, k, own, place++);
+        for (const auto& [j, k] : tile.function)
+            for (int i = 0; i < kCubics; ++i) {
+                if (tile.variable == 0) call(i, j, k, place++);
+                else call(j, i, k, place++);
             }
 }
 
@@ -82,41 +79,31 @@ void CellCoordinates::load(const Table& x, const Rows& rows, int n_threads) {
 CellSums::CellSums(const Spans& spans, const ProductBases& bases, std::vector<index> numbers)
     : spans_(spans), bases_(bases), numbers_(std::move(numbers)), strides_(numbers_.size()) {
     for (std::size_t k = numbers_.size(); k-- > 0; n_cells_ *= basis(index(k)).cells()) strides_[k] = n_cells_;
-    const auto functions = [&](index k) { return Range{0, basis(k).functions()}; };
     const auto others = [&](index k) { return Range{kCubics, basis(k).functions()}; };
     constexpr Range cubics{0, kCubics};
-    if (variables() == 2) {
-        add_tiles(0, functions(0), functions(1), {0, 1});
-    } else {
-        add_tiles(0, cubics, cubics, functions(2));
-        add_tiles(0, cubics, others(1), cubics);
-        add_tiles(1, cubics, others(0), cubics);
-    }
-    for_products(tiles_, [&](int, int, int, index place) { size_ = place + 1; });
+    add_tiles(0, cubics, {0, basis(2).functions()});
+    add_tiles(0, others(1), cubics);
+    add_tiles(1, others(0), cubics);
+    size_ = index(tiles_.size()) * kTileProducts;
     sums_.assign(n_cells_ * size_, 0.0);
 }
 
-// Products of functions of a variable with those of the others.
-void CellSums::add_tiles(int variable, Range own, Range second, Range third) {
-    constexpr int kCount = 4;
+// Products of the cubics of a variable with functions of the others. One of the ranges is that of the cubics, so that
+// the number of products is even.
+void CellSums::add_tiles(int variable, Range second, Range third) {
     std::vector<std::array<int, 2>> others;
     for (int j = second.first; j < second.end; ++j)
         for (int k = third.first; k < third.end; ++k) others.push_back({j, k});
-    for (int first = own.first; first < own.end; first += kCount)
-        for (std::size_t q = 0; q < others.size(); q += 2) {
-            const auto one = others[q], other = others[std::min(q + 1, others.size() - 1)];
-            tiles_.push_back({variable,
-                              first,
-                              std::min(kCount, own.end - first),
-                              q + 1 < others.size() ? 2 : 1,
-                              {{one[0], one[1]}, {other[0], other[1]}}});
-        }
+    for (std::size_t q = 0; q < others.size(); q += kTileOthers) {
+        const auto &one = others[q], &other = others[q + 1];
+        tiles_.push_back({variable, {{one[0], one[1]}, {other[0], other[1]}}});
+    }
 }
 
 // The number of each row's cell, or -1 if all products are 0: a value is missing, and there are no columns for it.
 std::vector<std::int32_t> CellSums::cells_of(const CellCoordinates& panel) const {
     std::vector<std::int32_t> result(panel.rows(), 0);
-    for (index k = 0; k < variables(); ++k) {
+    for (index k = 0; k < kCellVariables; ++k) {
         const std::int32_t *cells = panel.cells(numbers_[k]), n = std::int32_t(basis(k).cells());
         for (index r = 0; r < panel.rows(); ++r)
             result[r] = cells[r] < n && result[r] >= 0 ? result[r] + cells[r] * std::int32_t(strides_[k]) : -1;
@@ -136,16 +123,15 @@ void CellSums::add(const CellCoordinates& panel, const double* weight) {
         next[cell + 1] = first;
         if (done == first) continue;
         cells.push_back({first, done, cell * size_, {}});
-        for (index k = 0; k < variables(); ++k)
+        for (index k = 0; k < kCellVariables; ++k)
             cells.back().intervals[k] = basis(k).interval(cell / strides_[k] % basis(k).cells());
     }
     std::vector<std::uint16_t> order(done);
     for (index r = 0; r < panel.rows(); ++r)
         if (cell_of[r] >= 0) order[next[cell_of[r] + 1]++] = std::uint16_t(r);
-    CellFunctions functions{{},           int(variables()),    weight,        order.data(),
-                            cells.data(), index(cells.size()), tiles_.data(), index(tiles_.size()),
-                            size_};
-    for (index k = 0; k < variables(); ++k) functions.coordinates[k] = panel.coordinates(numbers_[k]);
+    CellFunctions functions{
+        {}, weight, order.data(), cells.data(), index(cells.size()), tiles_.data(), index(tiles_.size())};
+    for (index k = 0; k < kCellVariables; ++k) functions.coordinates[k] = panel.coordinates(numbers_[k]);
     kernels().add_cell_functions(functions, sums_.data());
 }
 
@@ -153,21 +139,20 @@ void CellSums::add(const CellCoordinates& panel, const double* weight) {
 // variable first.
 Buffer<double> CellSums::functions(const std::vector<int>& runs) const {
     index size = 1, strides[3] = {}, cell_strides[3] = {};
-    for (index count = variables(), k = count - 2; count-- > 0; k = k == 0 ? variables() - 1 : k - 1) {
+    for (const index k : {1, 0, 2}) {
         strides[k] = size;
         cell_strides[k] = size * runs[k];
         size *= basis(k).cells() * runs[k];
     }
     std::vector<std::pair<index, index>> chosen;  // place in the sums of a cell, and in the result
-    const int last = variables() == 3 ? runs[2] : 1;
     for_products(tiles_, [&](int i, int j, int k, index place) {
-        if (i < runs[0] && j < runs[1] && k < last)
+        if (i < runs[0] && j < runs[1] && k < runs[2])
             chosen.emplace_back(place, i * strides[0] + j * strides[1] + k * strides[2]);
     });
     Buffer<double> result(size, 0.0);
     for (index cell = 0; cell < n_cells_; ++cell) {
         double* out = result.data();
-        for (index k = 0; k < variables(); ++k) out += cell / strides_[k] % basis(k).cells() * cell_strides[k];
+        for (index k = 0; k < kCellVariables; ++k) out += cell / strides_[k] % basis(k).cells() * cell_strides[k];
         const double* sums = sums_.data() + cell * size_;
         for (const auto& [from, to] : chosen) out[to] = sums[from];
     }

@@ -1,4 +1,4 @@
-// Gram blocks of spans of two or three variables, from sums over the rows of each cell of products of functions. A cell
+// Gram blocks of spans of three variables, from sums over the rows of each cell of products of functions. A cell
 // is a product of intervals, one of each variable.
 #pragma once
 
@@ -36,8 +36,8 @@ private:
 
 class CellSums {
 public:
-    // With the bases of two or three variables, in the order of the variables. Of two, all products are summed; of three,
-    // those with at most one function that is not a cubic polynomial.
+    // With the bases of the variables, in their order. All products with at most one function that is not a cubic
+    // polynomial are summed.
     CellSums(const Spans& spans, const ProductBases& bases, std::vector<index> numbers);
     // Adds the weighted sums over a panel of rows.
     void add(const CellCoordinates& panel, const double* weight);
@@ -49,9 +49,8 @@ private:
         int first, end;
     };
 
-    index variables() const { return index(numbers_.size()); }
     const ProductBasis& basis(index k) const { return bases_[numbers_[k]]; }
-    void add_tiles(int variable, Range own, Range second, Range third);
+    void add_tiles(int variable, Range second, Range third);
     std::vector<std::int32_t> cells_of(const CellCoordinates& panel) const;
     Buffer<double> functions(const std::vector<int>& runs) const;
 

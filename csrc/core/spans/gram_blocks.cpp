@@ -66,17 +66,14 @@ struct Users {
 // the tensor products that do.
 std::vector<index> bases_of_cells(const Spans& spans, const SpanPairs& pairs, ProductBases& bases,
                                   const std::map<TensorFactors, std::vector<index>>& kept) {
-    const TensorFactors& factors = kept.begin()->first;
-    if (factors.size() == 2 && kept.size() == 1 && factors[0].second >= 0 && factors[1].second >= 0)
-        return {factors[0].second, factors[1].second};
-    if (factors.size() != 3) return {};
+    if (kept.begin()->first.size() != kCellVariables) return {};
     SpanPairs group;
     for (const auto& [unused, users] : kept)
         for (const index p : users) group.push_back(pairs[p]);
     return cell_bases(spans, bases, group);
 }
 
-// A minimal list of sums that determine the Gram blocks of all pairs. Those for terms of three variables, 300 products
+// A minimal list of sums that determine the Gram blocks of all pairs. Those for terms of three variables, about 300 products
 // at each row, dominate the cost of the projection.
 Users users_of_sums(const Spans& spans, const SpanPairs& pairs, ProductBases& bases, index rows) {
     Users result;

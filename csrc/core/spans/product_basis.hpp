@@ -11,8 +11,7 @@
 
 namespace fasthdmr {
 
-constexpr int kCubics = 4;      // the Bernstein polynomials of degree 3
-constexpr int kProductRun = 8;  // these, the polynomials 1, 3 and 5 of degree 6, and a 0
+constexpr int kProductRun = 8;  // the polynomials of an interval, and a 0
 
 // On each interval between the knots of some axes of one variable: a basis of the polynomials of degree 6 and, where
 // another axis, the inner one, has knots inside, truncated cubics, so that its splines lie in the span. A truncated

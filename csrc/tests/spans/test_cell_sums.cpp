@@ -69,13 +69,6 @@ TEST(sums_by_cell_determine_the_products_of_spans_of_three_variables) {
     }
 }
 
-TEST(sums_by_cell_determine_the_products_of_spans_of_two_variables) {
-    const Spans spans = pairs_of_three(kInner, true);
-    ProductBases bases(spans, 5000);
-    const std::vector<index> numbers{bases.add(0, 3), bases.add(1, 4)};
-    check_sums(spans, bases, numbers, {{0, 1}, {0, 3}, {1, 3}, {3, 3}});
-}
-
 // A pair and another variable alone have fewer products in tensor_sums.hpp.
 TEST(sums_by_cell_determine_the_products_of_a_variable_and_a_pair) {
     const Spans spans = pairs_of_three(kInner, true);
@@ -113,9 +106,8 @@ TEST(products_of_functions_agree_with_the_baseline) {
     Random random(98);
     const std::vector<TruncatedCubic> cubics{{0.2, -5.0}, {0.7, 1 / 0.3}};
     const CellInterval some{cubics.data(), 2, 9, false}, none{nullptr, 0, 9, false}, missing{nullptr, 0, 7, true};
-    const std::vector<ProductTile> tiles{
-        {0, 0, 4, 2, {{0, 8}, {3, 6}}}, {1, 4, 3, 1, {{5, 2}}}, {2, 7, 2, 2, {{1, 0}, {2, 3}}}, {0, 8, 1, 1, {{4, 4}}}};
-    const index n_products = 8 + 3 + 4 + 1;
+    const std::vector<ProductTile> tiles{{0, {{0, 8}, {3, 6}}}, {1, {{5, 2}, {7, 0}}}, {2, {{1, 0}, {2, 3}}}};
+    const index n_products = index(tiles.size()) * kTileProducts;
     constexpr index rows = 300;
     std::vector<double> coordinates[3];
     for (auto& t : coordinates)
@@ -126,21 +118,17 @@ TEST(products_of_functions_agree_with_the_baseline) {
     const std::vector<FunctionCell> cells{{0, 1, 0, {some, none, some}},
                                           {1, 67, n_products, {some, some, some}},
                                           {67, 300, 2 * n_products, {none, missing, some}}};
-    for (const int variables : {2, 3}) {
-        const CellFunctions functions{{coordinates[0].data(), coordinates[1].data(), coordinates[2].data()},
-                                      variables,
-                                      weight.data(),
-                                      order.data(),
-                                      cells.data(),
-                                      index(cells.size()),
-                                      tiles.data(),
-                                      variables == 3 ? index(tiles.size()) : 1,
-                                      variables == 3 ? n_products : 8};
-        std::vector<double> actual(3 * n_products, 1.0), baseline = actual;
-        kernels().add_cell_functions(functions, actual.data());
-        kernels_baseline.add_cell_functions(functions, baseline.data());
-        CHECK_SAME_BITS(actual, baseline);
-    }
+    const CellFunctions functions{{coordinates[0].data(), coordinates[1].data(), coordinates[2].data()},
+                                  weight.data(),
+                                  order.data(),
+                                  cells.data(),
+                                  index(cells.size()),
+                                  tiles.data(),
+                                  index(tiles.size())};
+    std::vector<double> actual(3 * n_products, 1.0), baseline = actual;
+    kernels().add_cell_functions(functions, actual.data());
+    kernels_baseline.add_cell_functions(functions, baseline.data());
+    CHECK_SAME_BITS(actual, baseline);
 }
 
 }  // namespace fasthdmr
