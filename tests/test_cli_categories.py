@@ -39,7 +39,7 @@ def rows(n=400):
         }
     )
     y = X["area"] * (X["city"] == "Oslo") + (X["zip"] == "5003") + X["new"] + 0.5 * X["rooms"]
-    X.loc[::17, "city"] = None
+    X.loc[::17, "city"] = np.nan  # as read from a file; scikit-learn takes None for another category
     return X, y
 
 
