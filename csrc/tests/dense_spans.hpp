@@ -118,12 +118,11 @@ private:
     std::vector<double> constants_;
 };
 
-// Covariance of two columns in long double.
+// Covariance of two columns in higher precision.
 inline double covariance(const double* a, const double* b, const std::vector<double>& weight) {
-    long double total = 0, mean_a = 0, mean_b = 0, sum = 0;
-    for (std::size_t r = 0; r < weight.size(); ++r)
-        total += weight[r], mean_a += weight[r] * static_cast<long double>(a[r]);
-    for (std::size_t r = 0; r < weight.size(); ++r) mean_b += weight[r] * static_cast<long double>(b[r]);
+    DoubleDouble total, mean_a, mean_b, sum;
+    for (std::size_t r = 0; r < weight.size(); ++r) total += weight[r], mean_a += DoubleDouble(weight[r]) * a[r];
+    for (std::size_t r = 0; r < weight.size(); ++r) mean_b += DoubleDouble(weight[r]) * b[r];
     mean_a /= total, mean_b /= total;
     for (std::size_t r = 0; r < weight.size(); ++r) sum += weight[r] * (a[r] - mean_a) * (b[r] - mean_b);
     return double(sum / total);
@@ -158,9 +157,8 @@ inline std::vector<double> products(const Matrix& a, index a_first, index a_colu
     std::vector<double> g;
     for (index i = 0; i < a_columns; ++i)
         for (index j = 0; j < b_columns; ++j) {
-            long double sum = 0.0L;
-            for (index r = 0; r < a.rows; ++r)
-                sum += static_cast<long double>(weight[r]) * a(r, a_first + i) * b(r, b_first + j);
+            DoubleDouble sum;
+            for (index r = 0; r < a.rows; ++r) sum += DoubleDouble(weight[r]) * a(r, a_first + i) * b(r, b_first + j);
             g.push_back(double(sum));
         }
     return g;

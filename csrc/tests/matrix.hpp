@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "double_double.hpp"
 #include "support/arrays.hpp"
 
 namespace fasthdmr {
@@ -53,13 +54,13 @@ StoredTable store(const Matrix& x, index row_stride, index column_stride) {
     return stored;
 }
 
-// a'b in long double.
+// a'b, summed in higher precision.
 inline Matrix transposed_times(const Matrix& a, const Matrix& b) {
     Matrix product(a.columns, b.columns);
     for (index j = 0; j < b.columns; ++j)
         for (index i = 0; i < a.columns; ++i) {
-            long double sum = 0.0L;
-            for (index r = 0; r < a.rows; ++r) sum += static_cast<long double>(a(r, i)) * b(r, j);
+            DoubleDouble sum;
+            for (index r = 0; r < a.rows; ++r) sum += DoubleDouble(a(r, i)) * b(r, j);
             product(i, j) = double(sum);
         }
     return product;

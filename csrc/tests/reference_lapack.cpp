@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "double_double.hpp"
+
 namespace fasthdmr {
 
 namespace {
@@ -13,8 +15,8 @@ using Vector = std::vector<double>;
 
 // Sums are in higher precision, so that tests do not see rounding errors that LAPACK's blocking would avoid.
 double dot(const double* x, const double* y, int n) {
-    long double sum = 0.0L;
-    for (int i = 0; i < n; ++i) sum += static_cast<long double>(x[i]) * y[i];
+    DoubleDouble sum;
+    for (int i = 0; i < n; ++i) sum += DoubleDouble(x[i]) * y[i];
     return double(sum);
 }
 
@@ -79,26 +81,26 @@ void dpotrf(char*, int* n, double* a, int* lda, int* info) {
     *info = 0;
     for (int j = 0; j < *n; ++j)
         for (int i = j; i < *n; ++i) {
-            long double sum = a[j * *lda + i];
-            for (int k = 0; k < j; ++k) sum -= static_cast<long double>(a[k * *lda + i]) * a[k * *lda + j];
-            if (i == j && !(sum > 0.0L)) {
+            DoubleDouble sum = a[j * *lda + i];
+            for (int k = 0; k < j; ++k) sum -= DoubleDouble(a[k * *lda + i]) * a[k * *lda + j];
+            if (i == j && !(sum > 0.0)) {
                 *info = j + 1;
                 return;
             }
-            a[j * *lda + i] = double(i == j ? std::sqrt(sum) : sum / a[j * *lda + j]);
+            a[j * *lda + i] = double(i == j ? sqrt(sum) : sum / a[j * *lda + j]);
         }
 }
 
 // Replaces b by the solution x of L L' x = b.
 void solve(int n, const double* a, int lda, double* x) {
     for (int i = 0; i < n; ++i) {
-        long double sum = x[i];
-        for (int k = 0; k < i; ++k) sum -= static_cast<long double>(a[k * lda + i]) * x[k];
+        DoubleDouble sum = x[i];
+        for (int k = 0; k < i; ++k) sum -= DoubleDouble(a[k * lda + i]) * x[k];
         x[i] = double(sum / a[i * lda + i]);
     }
     for (int i = n - 1; i >= 0; --i) {
-        long double sum = x[i];
-        for (int k = i + 1; k < n; ++k) sum -= static_cast<long double>(a[i * lda + k]) * x[k];
+        DoubleDouble sum = x[i];
+        for (int k = i + 1; k < n; ++k) sum -= DoubleDouble(a[i * lda + k]) * x[k];
         x[i] = double(sum / a[i * lda + i]);
     }
 }
@@ -129,9 +131,9 @@ void dgemm(char* transposed_a, char* transposed_b, int* m, int* n, int* k, doubl
            double* b, int* ldb, double*, double* c, int* ldc) {
     for (int j = 0; j < *n; ++j)
         for (int i = 0; i < *m; ++i) {
-            long double sum = c[j * *ldc + i];
+            DoubleDouble sum = c[j * *ldc + i];
             for (int l = 0; l < *k; ++l)
-                sum += static_cast<long double>(*alpha) * a[*transposed_a == 'N' ? l * *lda + i : i * *lda + l] *
+                sum += DoubleDouble(*alpha) * a[*transposed_a == 'N' ? l * *lda + i : i * *lda + l] *
                        b[*transposed_b == 'N' ? j * *ldb + l : l * *ldb + j];
             c[j * *ldc + i] = double(sum);
         }
@@ -144,8 +146,8 @@ void dtrsm(char* side, char* uplo, char* transposed, char*, int* m, int* n, doub
     if (*side == 'R') {
         for (int j = 0; j < *n; ++j)
             for (int i = 0; i < *m; ++i) {
-                long double sum = b[j * *ldb + i];
-                for (int k = 0; k < j; ++k) sum -= static_cast<long double>(a[k * *lda + j]) * b[k * *ldb + i];
+                DoubleDouble sum = b[j * *ldb + i];
+                for (int k = 0; k < j; ++k) sum -= DoubleDouble(a[k * *lda + j]) * b[k * *ldb + i];
                 b[j * *ldb + i] = double(sum / a[j * *lda + j]);
             }
         return;
@@ -155,9 +157,9 @@ void dtrsm(char* side, char* uplo, char* transposed, char*, int* m, int* n, doub
         double* x = b + j * *ldb;
         for (int step = 0; step < *m; ++step) {
             const int i = forward ? step : *m - 1 - step;
-            long double sum = x[i];
+            DoubleDouble sum = x[i];
             for (int k = forward ? 0 : i + 1; k < (forward ? i : *m); ++k)
-                sum -= static_cast<long double>(plain ? a[k * *lda + i] : a[i * *lda + k]) * x[k];
+                sum -= DoubleDouble(plain ? a[k * *lda + i] : a[i * *lda + k]) * x[k];
             x[i] = double(sum / a[i * *lda + i]);
         }
     }
@@ -184,8 +186,8 @@ bool diagonalise(Vector& a, Vector& v, int n) {
                 if (!(std::abs(a[q * n + p]) > negligible)) continue;
                 done = false;
                 const double theta = (a[q * n + q] - a[p * n + p]) / (2.0 * a[q * n + p]);
-                const double t = std::copysign(1.0, theta) / (std::abs(theta) + std::hypot(theta, 1.0));
-                const double c = 1.0 / std::hypot(t, 1.0), s = t * c;
+                const double t = std::copysign(1.0, theta) / (std::abs(theta) + std::sqrt(theta * theta + 1.0));
+                const double c = 1.0 / std::sqrt(t * t + 1.0), s = t * c;
                 rotate(&a[p * n], &a[q * n], n, 1, c, s);
                 rotate(&a[p], &a[q], n, n, c, s);
                 a[q * n + p] = a[p * n + q] = 0.0;

@@ -213,7 +213,10 @@ private:
             tree.push_back(leaf(value));
             return at;
         }
-        tree.push_back(split(random_.below(n_features_), random_.one_of(thresholds_), 0, 0, random_.happens(0.5)));
+        // One after the other: compilers evaluate the arguments of a call in different orders.
+        const index feature = random_.below(n_features_);
+        const double threshold = random_.one_of(thresholds_);
+        tree.push_back(split(feature, threshold, 0, 0, random_.happens(0.5)));
         const bool left_full = full && random_.happens(0.5);
         const std::int64_t left = grow(tree, depth - 1, left_full), right = grow(tree, depth - 1, full && !left_full);
         tree[at].left = left;

@@ -1,6 +1,7 @@
 #include "hierarchy/hierarchy.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "dictionary/qr_pass.hpp"
@@ -63,11 +64,11 @@ std::vector<std::vector<double>> component_values(const Problem& problem, const 
 }
 
 double mean_product(const std::vector<double>& a, const std::vector<double>& b) {
-    long double sum = 0.0L, mean_a = 0.0L, mean_b = 0.0L;
+    DoubleDouble sum, mean_a, mean_b;
     for (std::size_t i = 0; i < a.size(); ++i) mean_a += a[i], mean_b += b[i];
-    mean_a /= a.size(), mean_b /= a.size();
+    mean_a /= double(a.size()), mean_b /= double(a.size());
     for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - mean_a) * (b[i] - mean_b);
-    return double(sum / a.size());
+    return double(sum / double(a.size()));
 }
 
 double largest(const std::vector<double>& x) {
@@ -284,7 +285,7 @@ TEST(hierarchy_is_independent_of_the_scale_of_columns) {
     Matrix b = problem.b;
     std::vector<double> scaled = beta;
     for (index j = 0; j < b.columns; ++j) {
-        const double factor = std::pow(10.0, double(j % 5) * 6.0 - 12.0);
+        const double factor = std::array{1e-12, 1e-6, 1.0, 1e6, 1e12}[j % 5];
         for (index i = 0; i < b.rows; ++i) b(i, j) *= factor;
         scaled[j + 1] /= factor;
     }

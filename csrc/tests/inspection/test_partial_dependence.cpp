@@ -24,17 +24,17 @@ Matrix rows_near(Random& random, index rows, index features, const std::vector<d
 std::vector<double> by_brute_force(const Trees& trees, Matrix x, const std::vector<double>& weight,
                                    const std::vector<GridAxis>& axes, const std::vector<index>& grid) {
     std::vector<double> result;
-    long double total = 0.0L;
+    DoubleDouble total;
     for (index i = 0; i < x.rows; ++i) total += weight.empty() ? 1.0 : weight[i];
     for (index output = 0; output < trees.n_outputs; ++output) {
         std::vector<std::size_t> point(grid.size(), 0);
         while (point[0] < axes[grid[0]].values.size()) {
             for (std::size_t a = 0; a < grid.size(); ++a)
                 std::fill_n(x.column(axes[grid[a]].variable), x.rows, axes[grid[a]].values[point[a]]);
-            long double sum = 0.0L;
+            DoubleDouble sum;
             for (index i = 0; i < x.rows; ++i)
                 for (index t = 0; t < trees.n_trees(); ++t)
-                    sum += (weight.empty() ? 1.0L : weight[i]) * trees.value_at(t, x, i, output);
+                    sum += DoubleDouble(weight.empty() ? 1.0 : weight[i]) * trees.value_at(t, x, i, output);
             result.push_back(double(trees.offset[output] + sum / total));
             for (std::size_t a = grid.size(); a-- > 0;) {
                 if (++point[a] < axes[grid[a]].values.size() || a == 0) break;

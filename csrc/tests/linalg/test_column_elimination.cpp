@@ -123,8 +123,10 @@ TEST(elimination_is_limited_in_cost) {
         Random random(89);
         Matrix x(500, 60);
         for (double& value : x.values) value = random.uniform(-1.0, 1.0);
+        std::vector<double> near(length, 1.0);
+        for (index j = 1; j < length; ++j) near[j] = 0.05 * near[j - 1];
         for (index i = 0; i < x.rows; ++i)
-            for (index j = 1; j < length; ++j) x(i, j) = x(i, j - 1) + std::pow(0.05, double(j)) * x(i, j);
+            for (index j = 1; j < length; ++j) x(i, j) = x(i, j - 1) + near[j] * x(i, j);
         return steps_of(x);
     };
     const auto few = steps_of_chain(4);

@@ -102,9 +102,9 @@ TEST(r_factor_has_means_and_centred_columns) {
         const Matrix r = as_matrix(triangle(dictionary_of(x), {rows, weight.data()}, 1));
         std::vector<double> means{1.0}, first_row{r(0, 0)};
         for (index j = 0; j < 4; ++j) {
-            long double sum = 0.0L;
+            DoubleDouble sum;
             for (index i = 0; i < rows; ++i) sum += x(i, j);
-            means.push_back(double(sum / rows));
+            means.push_back(double(sum / double(rows)));
             first_row.push_back(r(0, j + 1));
         }
         CHECK_CLOSE(first_row, means, 1e-13);

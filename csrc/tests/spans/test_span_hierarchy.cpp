@@ -37,8 +37,8 @@ struct Problem {
         Matrix terms(x.rows, 5);
         for (index r = 0; r < x.rows; ++r) {
             const double a = x(r, 0), b = std::isnan(x(r, 1)) ? -0.5 : x(r, 1), c = x(r, 2);
-            const double row[] = {std::sin(5 * a), b > 0.4 ? b * b : -0.2, std::exp(a * b), a * b * c,
-                                  std::cos(3 * (a + c) * (b + c))};
+            const double row[] = {a / (0.1 + a * a), b > 0.4 ? b * b : -0.2, 1 / (2 - a * b), a * b * c,
+                                  1 / (1 + (a + c) * (b + c))};
             for (index t = 0; t < 5; ++t) terms(r, t) = row[t];
         }
         return {terms, {{0}, {1}, {0, 1}, {0, 1, 2}, {0, 1, 2, 3}}, {0, 0, 0, 0, 0}, {2.0}};
