@@ -293,6 +293,14 @@ def test_normalise_by_the_data():
     assert_close(hdmr.sensitivity_.S.sum() + hdmr.residual_, SUM.sensitivity_.variance / y.var())
 
 
+def test_weights_are_repetitions_in_the_variance_of_the_data():
+    weights = np.random.default_rng(1).integers(0, 3, size=len(X))
+    estimator = Trees(MODELS, combine="sum", order=None, normalise="data")
+    weighted = clone(estimator).fit(X, y, sample_weight=weights)
+    repeated = clone(estimator).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    assert_close(weighted.sensitivity_.S, repeated.sensitivity_.S, 1e-9)
+
+
 @pytest.mark.parametrize("library", [pd, pl])
 def test_feature_names_follow_the_data(library):
     if library is pl:

@@ -178,9 +178,11 @@ TEST(one_comparison_for_forests_of_both_kinds) {
     const auto in_float32 = forest_of(trees, nullptr), in_float64 = forest_of(trees, float64(trees));
     CHECK(one_comparison({in_float32, in_float32}) == in_float32->comparison());
     const auto both = one_comparison({in_float32, in_float64});
+    const double last = largest_double_not_above(largest_float_not_above(0.1));  // that goes left in float32
     for (const auto& forest : {in_float32, in_float64}) {
         const Forest same = forest->compared_by(both);
-        for (const double x : {0.1, std::nextafter(0.1, 1.0), double(0.1f), 0.0, 1.0}) {
+        for (const double x :
+             {0.1, std::nextafter(0.1, 1.0), double(0.1f), last, std::nextafter(last, 1.0), 0.0, 1.0}) {
             const Node &before = forest->tree(0)[0], &after = same.tree(0)[0];
             CHECK(goes_right(after, false, both->code(0, x)) ==
                   goes_right(before, false, forest->comparison()->code(0, x)));

@@ -110,6 +110,18 @@ TEST(forest_reach_is_the_sum_of_largest_leaves) {
     CHECK(single.forest().reach() == (std::vector<double>{2.0, kInfinity}));
 }
 
+TEST(a_scaled_forest_has_the_bits_of_the_forest_of_scaled_leaves) {
+    Trees trees(2, 1, 1);
+    trees.add({split(0, 0.5, 1, 2), split(1, 0.5, 3, 4), leaf({1.0 / 3.0}), leaf({0.1}), leaf({0.7})});
+    for (const double factor : {0.1, 0.3, 1.0 / 7.0, 1e-3}) {
+        Trees leaves = trees;
+        for (double& value : leaves.value) value *= factor;
+        const Forest scaled = trees.forest().scaled(&factor), again = leaves.forest();
+        CHECK_SAME_BITS(std::vector<double>(scaled.values(0), scaled.values(0) + 5),
+                        std::vector<double>(again.values(0), again.values(0) + 5));
+    }
+}
+
 TEST(forest_may_be_empty) {
     const Forest forest = Trees(3, 1, 1).forest();
     CHECK(forest.n_trees() == 0 && forest.n_nodes() == 0);
