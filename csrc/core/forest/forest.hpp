@@ -82,7 +82,7 @@ private:
     std::shared_ptr<const Comparison> comparison_;
     std::vector<double> offset_;
     std::vector<index> tree_begin_;
-    std::vector<Node> nodes_;  // breadth first within a tree
+    std::vector<Node> nodes_;  // depth first within a tree
     std::vector<std::uint8_t> missing_left_;
     std::vector<double> values_;
     std::vector<double> weights_;

@@ -17,11 +17,11 @@ struct Interval {
 // For each node of a tree, the intervals of an axis whose values satisfy the splits on its path: one interval, unless
 // there are splits by sets of values.
 struct NodeIntervals {
-    std::vector<index> begin;  // by node
+    std::vector<index> begin, end;  // by node
     std::vector<Interval> all;
 
     const Interval& of(index m, index k) const { return all[begin[m] + k]; }
-    index count(index m) const { return (m + 1 < index(begin.size()) ? begin[m + 1] : index(all.size())) - begin[m]; }
+    index count(index m) const { return end[m] - begin[m]; }
 };
 
 // The values of an axis as codes of the forest's comparison, and how splits divide them.
@@ -46,15 +46,18 @@ public:
 
     NodeIntervals intervals(const Forest& forest, index t) const {
         const Node* tree = forest.tree(t);
-        NodeIntervals result{{0}, {{0, std::int32_t(values_.size())}}};
-        result.begin.reserve(forest.tree_size(t));
-        result.all.reserve(forest.tree_size(t));
-        for (index m = 0; m < forest.tree_size(t); ++m) {
+        const index size = forest.tree_size(t);
+        NodeIntervals result{std::vector<index>(size), std::vector<index>(size), {{0, std::int32_t(values_.size())}}};
+        result.all.reserve(size);
+        result.end[0] = 1;
+        for (index m = 0; m < size; ++m) {
             if (Forest::is_leaf(tree, m)) continue;
-            for (const bool right : {false, true}) {  // nodes are numbered in this order
-                result.begin.push_back(index(result.all.size()));
+            for (const bool right : {false, true}) {
+                const index child = tree[m].left + right;
+                result.begin[child] = index(result.all.size());
                 for (index k = 0, n = result.count(m); k < n; ++k)
                     append(forest, tree[m], right, result.of(m, k), result.all);
+                result.end[child] = index(result.all.size());
             }
         }
         return result;
@@ -198,7 +201,7 @@ public:
 private:
     index batch_end(index first) const {
         const index node_bytes =
-            free_.count() * index(sizeof(double)) + index(codes_.size() * (sizeof(Interval) + sizeof(index)));
+            free_.count() * index(sizeof(double)) + index(codes_.size() * (sizeof(Interval) + 2 * sizeof(index)));
         index last = first + 1, bytes = node_bytes * forest_.tree_size(first);
         while (last < forest_.n_trees() && (bytes += node_bytes * forest_.tree_size(last)) <= batch_bytes_) ++last;
         return last;

@@ -20,7 +20,7 @@ To from_bits(From bits) {
     return value;
 }
 
-// Breadth first: 0, 3, 1, 4, 2.
+// In the order of the forest: 0, 3, 1, 4, 2.
 Tree small_tree() { return {split(1, 0.1, 3, 1, true), leaf({1}), leaf({2}), split(0, 2.0, 4, 2), leaf({4})}; }
 
 void check_rounding(double t, float x) {
@@ -64,7 +64,7 @@ TEST(forest_rounds_thresholds_as_it_compares) {
     CHECK(largest_float_not_above(0.1) < 0.1);
 }
 
-TEST(forest_renumbers_breadth_first) {
+TEST(forest_stores_siblings_as_neighbours) {
     Trees trees(2, 1, 1);
     trees.add({leaf({7})}).add(small_tree());
     trees.offset = {0.5};
@@ -85,6 +85,22 @@ TEST(forest_renumbers_breadth_first) {
     CHECK(tree[1].feature == 0 && tree[1].threshold == 2.0f);
     CHECK(forest.missing_left(1)[0] == 1 && forest.missing_left(1)[1] == 0);
     CHECK(forest.values(1)[2] == 1 && forest.values(1)[3] == 4 && forest.values(1)[4] == 2);
+}
+
+TEST(forest_stores_the_heavier_sibling_s_descendants_first) {
+    Trees trees(1, 1, 1);
+    trees.add(
+        {split(0, 0.0, 1, 2), split(0, -1.0, 3, 4), split(0, 1.0, 5, 6), leaf({3}), leaf({4}), leaf({5}), leaf({6})});
+    const auto order = [&](const double* weight) {
+        TreeArrays arrays = trees.arrays();
+        arrays.weight = weight;
+        const Forest forest(arrays);
+        return std::vector<double>(forest.values(0) + 3, forest.values(0) + 7);
+    };
+    const double left[] = {9, 5, 4, 1, 4, 2, 2}, right[] = {9, 4, 5, 1, 3, 2, 3};
+    CHECK(order(nullptr) == std::vector<double>({3, 4, 5, 6}));
+    CHECK(order(left) == std::vector<double>({3, 4, 5, 6}));
+    CHECK(order(right) == std::vector<double>({5, 6, 3, 4}));
 }
 
 TEST(forest_assigns_trees_to_outputs) {
