@@ -247,12 +247,6 @@ void bind_forest(py::module_& m) {
         .def_property_readonly("comparison", [](const Forest& f) { return comparison_state(*f.comparison()); })
         .def_property_readonly("reach", [](const Forest& f) { return to_array(f.reach()); })
         .def("groups", &groups)
-        .def(
-            "touched",
-            [](const Forest& f, index order) {
-                return to_list(without_gil([&] { return touched_subspaces(f, order); }));
-            },
-            py::arg("order"))
         .def("node_groups", &node_groups);
     bind_state(forest, &get_state, &set_state);
     m.def("float64_thresholds", &float64_thresholds, py::arg("thresholds").noconvert());

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <unordered_map>
 
 #include "support/interruption.hpp"
@@ -81,47 +80,6 @@ std::vector<Group> group_trees(const Forest& forest, index output, TreeChoice wh
     groups.reserve(trees.size());
     for (auto& [subspace, members] : trees) groups.push_back({subspace, std::move(members)});
     return groups;
-}
-
-namespace {
-
-// Inserts u + {variable} for all subsets u of the path's variables that have fewer than `order` variables.
-void touch(const Subspace& path, std::int32_t variable, index order, std::set<Subspace, decltype(&precedes)>& found) {
-    std::vector<Subspace> fresh{{variable}};
-    for (const std::int32_t other : path)
-        for (std::size_t k = 0, n = fresh.size(); k < n; ++k)
-            if (index(fresh[k].size()) < order) {
-                fresh.push_back(fresh[k]);
-                fresh.back().push_back(other);
-            }
-    for (Subspace& u : fresh) {
-        std::sort(u.begin(), u.end());
-        found.insert(std::move(u));
-    }
-}
-
-}  // namespace
-
-std::vector<Subspace> touched_subspaces(const Forest& forest, index order) {
-    std::set<Subspace, decltype(&precedes)> found(&precedes);
-    for (index t = 0; t < forest.n_trees(); ++t) {
-        poll();
-        const Node* tree = forest.tree(t);
-        std::vector<Subspace> path(forest.tree_size(t));
-        for (index m = 0; m < forest.tree_size(t); ++m) {
-            if (Forest::is_leaf(tree, m)) continue;
-            Subspace& u = path[m];
-            const std::int32_t variable = forest.variable(tree[m]);
-            const auto at = std::lower_bound(u.begin(), u.end(), variable);
-            if (at == u.end() || *at != variable) {
-                touch(u, variable, order, found);
-                u.insert(at, variable);
-            }
-            path[tree[m].left] = path[tree[m].left + 1] = u;
-            Subspace().swap(u);
-        }
-    }
-    return {found.begin(), found.end()};
 }
 
 NodeGroups group_nodes(const Forest& forest, index output, TreeChoice which) {

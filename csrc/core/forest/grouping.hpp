@@ -33,7 +33,4 @@ struct NodeGroups {
 };
 NodeGroups group_nodes(const Forest& forest, index output, TreeChoice which = TreeChoice::all);
 
-// Subspaces of up to `order` variables that occur together on some path. Other interactions of the forest are zero.
-std::vector<Subspace> touched_subspaces(const Forest& forest, index order);
-
 }  // namespace fasthdmr

@@ -203,7 +203,7 @@ TEST(features_of_variables) {
     const auto mapped = shared(forest->of_variables({4, 0, 4}, 5)), float32 = forest_of(trees, nullptr);
     CHECK(mapped->variable(mapped->tree(0)[0]) == 4 && mapped->input_columns() == 8 && mapped->n_features() == 3);
     CHECK(!same(mapped->comparison(), forest->comparison()));
-    CHECK((group_trees(*mapped, 0)[0].subspace == Subspace{4} && touched_subspaces(*mapped, 2)[0] == Subspace{4}));
+    CHECK((group_trees(*mapped, 0)[0].subspace == Subspace{4} && group_nodes(*mapped, 0).subspaces[0] == Subspace{4}));
     const auto both = one_comparison({mapped, shared(float32->of_variables({4, 0, 4}, 5))});
     CHECK(both->variables() == mapped->comparison()->variables() && both->first() == 5);
     CHECK_THROWS(Error, "belong to different variables", one_comparison({mapped, forest}));

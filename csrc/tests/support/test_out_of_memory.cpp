@@ -146,11 +146,6 @@ TEST(forests) {
     try_failures("Prediction", [&] { return evaluated(Prediction(c.forest, kThreads), c.x.table(), kThreads); });
     try_failures("TreeFeatures", [&] { return evaluated(TreeFeatures(c.forest, kThreads), c.x.table(), kThreads); });
     try_failures("NodeFeatures", [&] { return evaluated(NodeFeatures(c.forest, kThreads), c.x.table(), kThreads); });
-    try_failures("touched", [&] {
-        Values all;
-        for (const Subspace& u : touched_subspaces(*c.forest, 3)) all.insert(all.end(), u.begin(), u.end());
-        return all;
-    });
 }
 
 TEST(triangles_and_components) {

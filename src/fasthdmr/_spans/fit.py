@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
@@ -208,10 +209,35 @@ def projection_orders(basis: Basis, terms: Sequence[Sequence[Subspace]]) -> tupl
     orders, coarse_orders = [], []
     for subspaces in terms:
         is_coarse = [u not in kept and _FULL_SIZES < len(u) <= _PAIRS for u in subspaces]
-        full = [len(u) if u in kept or len(u) <= _FULL_SIZES else 1 for u in subspaces]
-        orders.append([0 if coarse else order for coarse, order in zip(is_coarse, full, strict=True)])
-        coarse_orders.append([2 if coarse else 0 for coarse in is_coarse])
+        largest = [_projection_order(len(u), is_kept=u in kept) for u in subspaces]
+        orders.append([0 if coarse else order for coarse, order in zip(is_coarse, largest, strict=True)])
+        coarse_orders.append([order if coarse else 0 for coarse, order in zip(is_coarse, largest, strict=True)])
     return orders, coarse_orders
+
+
+def _projection_order(n_variables: int, *, is_kept: bool) -> int:
+    """Return the largest order of the spans that a term is projected on, given whether its own component is kept."""
+    if is_kept or n_variables <= _FULL_SIZES:
+        return n_variables
+    return 2 if n_variables <= _PAIRS else 1
+
+
+def projected_subspaces(terms: Iterable[Subspace], order: int) -> set[Subspace]:
+    """Return the subspaces up to an order on whose spans some term is projected. No others have components.
+
+    Terms of many variables, such as those of deep trees, are projected on few of their subsets.
+
+    Examples
+    --------
+    >>> deep, pair = tuple(range(9)), (2, 11)
+    >>> sorted(projected_subspaces([deep, pair], 2) - {(j,) for j in deep})
+    [(2, 11), (11,)]
+    """
+    found: set[Subspace] = set()
+    for u in set(terms):
+        for t in range(1, min(order, _projection_order(len(u), is_kept=len(u) <= order)) + 1):
+            found.update(combinations(u, t))
+    return found
 
 
 def kept_terms(basis: Basis, terms: Sequence[Sequence[Subspace]]) -> list[list[int]]:

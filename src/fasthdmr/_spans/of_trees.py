@@ -15,7 +15,7 @@ from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._solve.problem import Problem
 from fasthdmr._spans.basis import Basis
 from fasthdmr._spans.finer import finer_sizes
-from fasthdmr._spans.fit import Regression, TreeSums, effective_rows, solve_trees
+from fasthdmr._spans.fit import Regression, TreeSums, effective_rows, projected_subspaces, solve_trees
 from fasthdmr._spans.nearest_cells import Occupied, Support, occupied_cells
 from fasthdmr._spans.planning import SpanOptions, choose_basis
 from fasthdmr._spans.span_dictionaries import TreeSpans
@@ -109,11 +109,12 @@ class TreesInSpans:
 
     def _basis(self, problem: Problem, trees: TreeDictionary, outputs: Sequence[TreeOutput]) -> Basis:
         X, weights, n_threads = problem.X, problem.weights, problem.n_threads
-        order = problem.largest_order
-        touched = {u for forest in self.trees.forests for u in forest.core.touched(max(order, 2))}
-        order = min(order, max((len(u) for u in touched), default=1))
-        if problem.kept.interactions is not None:
-            touched = {(j,) for u in touched for j in u} | problem.kept.interactions
+        terms = {u for output in outputs for u in output.columns.subspaces}
+        order = min(problem.largest_order, max(map(len, terms), default=1))
+        if problem.kept.interactions is None:
+            touched = projected_subspaces(terms, max(order, 2))
+        else:
+            touched = {(j,) for u in terms for j in u} | problem.kept.interactions
 
         def values(rows: slice) -> Floats:
             at = X[rows]
