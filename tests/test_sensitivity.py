@@ -285,7 +285,7 @@ def test_level_sets_where_standard_output_lacks_the_sign(monkeypatch):
 
 def test_level_sets_note_the_bias_of_small_indices():
     conf = {name: np.full(1, 0.001) for name in INDICES}
-    remarks = "(±: 95 % interval, given the model. Indices below 0.02 are biased upwards, which ± does not include.)"
+    remarks = "(±: 95 % interval, given the model. Indices below 0.02 are biased upwards, which ± includes.)"
     for Sa, is_small in [(0.0195, True), (0.0205, False)]:
         indices = Sensitivity([(0,)], [Sa], [Sa], 0.0, 1.0, ["a"], uncertainty=SimpleNamespace(half_widths=conf))
         for kind in "PT":

@@ -76,7 +76,7 @@ def reference(fit, X, weights, values, *, step=1e-4):
 
 
 @pytest.fixture
-def blocks_of_one_row(monkeypatch):
+def blocks_of_one_row(monkeypatch, intervals_without_bias):
     """Blocks of one row make the jackknife exact; the ridge is fixed, and there is no correction for leverage."""
     monkeypatch.setattr(span_influence, "MANY_BLOCKS", 1000)
     monkeypatch.setattr(column_influence, "MANY_BLOCKS", 1000)

@@ -40,7 +40,7 @@ def note(indices: Floats, marked: str = "", sign: str | None = None) -> str:
     sign = plus_minus() if sign is None else sign
     remarks = [f"{MARK}: the interval of {marked} contains 0."] if marked else []
     if np.any(np.abs(indices) < _SMALL):
-        remarks.append(f"Indices below {_SMALL:g} are biased upwards, which {sign} does not include.")
+        remarks.append(f"Indices below {_SMALL:g} are biased upwards, which {sign} includes.")
     return " ".join([f"{sign}: 95 % interval, given the model.", *remarks]) if remarks else ""
 
 

@@ -90,9 +90,10 @@ class Sensitivity(ShownInNotebooks):
     Notes
     -----
     The estimate of an index whose true value is 0 is biased upwards: `Sa` by about p/N for a component of p columns.
-    Its interval does not include that, so trust intervals of indices above 0.02. Intervals are those of the estimator
-    with its ridge. Sizes of bases that are chosen from the data, the weight of the ridge of a joint fit, and the
-    variance of data by which indices may be divided, are taken as known.
+    Half-widths are 1.96 times the root of variance plus bias². The bias is estimated from decompositions of two halves
+    of the rows; indices are not corrected for it. Intervals are those of the estimator with its ridge. Sizes of bases
+    that are chosen from the data, the weight of the ridge of a joint fit, and the variance of data by which indices may
+    be divided, are taken as known.
 
     Definitions: Bastian and Rabitz, *High Dimensional Model Representation as a Glass Box in Supervised
     Machine Learning*; specification, section 2.

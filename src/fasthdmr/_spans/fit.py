@@ -54,6 +54,10 @@ class Regression:
         """RIDGE / N, the penalty of projections of terms and of the top-down pass, before division by p."""
         return RIDGE / self.n_effective
 
+    def of_share(self, share: float) -> Regression:
+        """Return the settings for a share of the rows."""
+        return replace(self, n_effective=share * self.n_effective)
+
 
 def effective_rows(n_rows: int, weights: Floats | None) -> float:
     """Return the effective number of rows: the sum of the weights if all are whole, else Kish's (sum w)² / sum w².

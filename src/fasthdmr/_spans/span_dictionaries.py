@@ -65,11 +65,12 @@ class SpanDictionary(ExtendedDictionary):
 
     @abstractmethod
     def solve_again(
-        self, solutions: Sequence[Solution], rows: Floats, weights: Floats, values: Floats | None
+        self, solutions: Sequence[Solution], rows: Floats, weights: Floats, values: Floats | None, share: float
     ) -> list[Solution]:
         """Return the solutions on other rows or with other weights, for the same black box.
 
-        `values` are the values of the black box at the rows, (N, K), if it is known by its values only.
+        `values` are the values of the black box at the rows, (N, K), if it is known by its values only. The ridge
+        becomes that of a `share` of the fitted rows.
         """
 
 
@@ -87,18 +88,20 @@ class TreeSpans(SpanDictionary):
         return outputs
 
     def solve_again(
-        self, solutions: Sequence[Solution], rows: Floats, weights: Floats, values: Floats | None
+        self, solutions: Sequence[Solution], rows: Floats, weights: Floats, values: Floats | None, share: float
     ) -> list[Solution]:
         """Return solutions on other rows (see `SpanDictionary`)."""
-        return solve_trees(rows, weights, self.basis, self.outputs(solutions), self.regression, n_threads=1)
+        regression = self.regression.of_share(share)
+        return solve_trees(rows, weights, self.basis, self.outputs(solutions), regression, n_threads=1)
 
 
 class ValueSpans(SpanDictionary):
     """A function, or data, and spans. The values are projected on all spans jointly."""
 
     def solve_again(
-        self, solutions: Sequence[Solution], rows: Floats, weights: Floats, values: Floats | None
+        self, solutions: Sequence[Solution], rows: Floats, weights: Floats, values: Floats | None, share: float
     ) -> list[Solution]:
         """Return solutions on other rows (see `SpanDictionary`)."""
         assert values is not None
-        return solve_values(rows, weights, self.basis, values, regression=self.regression, n_threads=1)[0]
+        regression = self.regression.of_share(share)
+        return solve_values(rows, weights, self.basis, values, regression=regression, n_threads=1)[0]

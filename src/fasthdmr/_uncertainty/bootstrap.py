@@ -2,29 +2,24 @@
 
 A row that is drawn twice gets twice its weight. As in the jackknife, these are held fixed: sizes and knots of spans,
 the choice of pairs, the ridge parameter and the number of rows in it. Unlike the jackknife, the bootstrap does not
-linearise. Half-widths are 1.96 standard deviations over the solutions. Large samples are thinned first.
+linearise. Half-widths are 1.96 standard deviations over the solutions, plus bias as in the jackknife. Large samples are
+thinned first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import singledispatch
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csc_array, eye_array, hstack
+from scipy.sparse import csc_array, hstack
 
-from fasthdmr import _core
-from fasthdmr._dictionaries.dictionary import Dictionary, OwnSpans
-from fasthdmr._solve.hierarchy import Solution, indices_of, solve
-from fasthdmr._spans.span_dictionaries import SpanDictionary
+from fasthdmr._solve.hierarchy import Solution, indices_of
 from fasthdmr._support.cached import cached_property
 from fasthdmr._support.choices import IntervalMethod
-from fasthdmr._support.indices import INDICES
-from fasthdmr._support.scale import power_of_two
 from fasthdmr._support.threads import one_blas_thread
 from fasthdmr._support.typing import Floats
-from fasthdmr._support.warnings import RankWarning, silenced
+from fasthdmr._uncertainty.refits import all_indices, solve_again
 from fasthdmr._uncertainty.uncertainty import NORMAL_95, Uncertainty
 
 N_RESAMPLES = 200
@@ -61,14 +56,9 @@ class Bootstrap(Uncertainty):
         for solutions in self._resampled():
             indices.append(indices_of(solutions, subspaces, self._divisors_of(solutions)))
             curves.append([_weights(s, single) for s in solutions])
-        # One object computes the indices of all resamples, as if they were outputs.
         K = len(decomposition.solutions)
         Sa, S = (np.concatenate(values, axis=1) for values in zip(*indices, strict=True))
-        unused = np.zeros(N_RESAMPLES * K)
-        every = replace(
-            decomposition.sensitivity, Sa=Sa, S=S, residual=unused, variance=unused, output_names=None, uncertainty=None
-        )
-        found = [getattr(every, name) for name in INDICES]
+        found = all_indices(decomposition, Sa, S)  # resamples side by side, as if they were outputs
         by_output = [csc_array(hstack(weights, format="csc")) for weights in zip(*curves, strict=True)]
         scaled = list(zip(by_output, self._scale, strict=True))
         return Spread(
@@ -114,43 +104,6 @@ class Bootstrap(Uncertainty):
             known = s.total if self.divisors is None else self.divisors[k] * (first.scale / s.scale) ** 2
             divisors.append(0.0 if s.is_constant or first.is_constant else float(known))
         return divisors
-
-
-@singledispatch
-def solve_again(
-    dictionary: Dictionary, solutions: Sequence[Solution], rows: Floats, weights: Floats, values: Floats | None
-) -> list[Solution]:
-    """Return the solutions on other rows or with other weights, for the same black box.
-
-    `values` are the values of the black box at the rows, (N, K), if it is known by its values only.
-    """
-    raise TypeError(f"{type(dictionary).__name__} cannot be solved again on other rows.")
-
-
-@solve_again.register
-def _(
-    dictionary: SpanDictionary, solutions: Sequence[Solution], rows: Floats, weights: Floats, values: Floats | None
-) -> list[Solution]:
-    return dictionary.solve_again(solutions, rows, weights, values)
-
-
-@solve_again.register
-def _(
-    dictionary: OwnSpans, solutions: Sequence[Solution], rows: Floats, weights: Floats, values: Floats | None
-) -> list[Solution]:
-    return [_solve_columns(dictionary, k, s, rows, weights) for k, s in enumerate(solutions)]
-
-
-def _solve_columns(dictionary: OwnSpans, output: int, solution: Solution, rows: Floats, weights: Floats) -> Solution:
-    """Return the solution on other rows, for a dictionary whose columns span its function spaces."""
-    box = solution.black_box.toarray()[:, 0] / solution.scale
-    columns = dictionary.evaluate(rows, output, csc_array(eye_array(len(box), format="csc")[:, 1:]), 1)
-    unit = power_of_two(np.abs(columns).max(initial=0.0))
-    triangle = _core.array_triangle(np.asfortranarray(columns / unit), weight=weights, y=None, n_threads=1)[0]
-    box = np.concatenate([[0.0], unit * box[1:]])  # components do not depend on the constant
-    with silenced(RankWarning):  # the fit has warned already
-        found = solve(triangle / np.sqrt(weights.sum()), dictionary.labels(output), box, 1)
-    return found.rescaled(0.0, solution.scale, np.full(len(box) - 1, unit))
 
 
 def _weights(solution: Solution, subspaces: Sequence[tuple[int, ...]]) -> csc_array:

@@ -9,7 +9,7 @@ the chain rule. Their squares, summed over B blocks, estimate a variance with B 
 a few blocks dominate the sum.
 
 Sizes and knots of spans, the choice of pairs, the ridge parameter, the number of rows in it and the model are held
-fixed. Bias, such as the increase of a small `Sa` by about p/N, is not included. Large samples are thinned first.
+fixed. Bias is estimated elsewhere. Large samples are thinned first.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from fasthdmr._support.sample import Sample
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.threads import one_blas_thread
 from fasthdmr._support.typing import Floats
+from fasthdmr._uncertainty.bias import bias_of_indices
 from fasthdmr._uncertainty.blocks import Curve
 from fasthdmr._uncertainty.column_influence import ColumnInfluence
 from fasthdmr._uncertainty.span_influence import SpanInfluence
@@ -46,10 +47,12 @@ class Uncertainty:
 
     @cached_property
     def half_widths(self) -> HalfWidths:
-        """The half-widths of all indices."""
+        """The half-widths of all indices: 1.96 times the roots of the mean squared errors, variance plus bias²."""
         one = self.decomposition.output_names is None
         factor = 1 / np.sqrt(self.sample.n_effective)
-        return {name: factor * (v[:, 0] if one else v) for name, v in zip(INDICES, self._for_one_row(), strict=True)}
+        parts = zip(INDICES, self._for_one_row(), self._bias(), strict=True)
+        found = {name: np.hypot(factor * spread, NORMAL_95 * bias) for name, spread, bias in parts}
+        return {name: v[:, 0] if one else v for name, v in found.items()}
 
     def _for_one_row(self) -> list[Floats]:
         """Return the half-widths of all indices for an effective sample size of 1, in the order of `INDICES`."""
@@ -68,6 +71,10 @@ class Uncertainty:
             by_ST = totals.swapaxes(0, 1)  # the first axis is variables, as formulas require
             moves = [index.change((ST[:, None],), (by_ST,)) for index in OF_VARIABLES]
             return [*found, *(influence.blocks.half_width(np.ascontiguousarray(v.swapaxes(0, 1))) for v in moves)]
+
+    def _bias(self) -> list[Floats]:
+        """Return the bias of all indices, in the order of `INDICES`."""
+        return bias_of_indices(self.decomposition, *self._rows(), self.sample.n_effective, self.divisors)
 
     def standard_error(self, subspace: Subspace, values: Floats) -> Floats:
         """Return the pointwise standard error of a component of one variable, (N,) or (N, K), at values, (N, 1)."""
