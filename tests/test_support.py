@@ -10,7 +10,7 @@ from tolerance import assert_close
 
 from fasthdmr import HDMR, TreeHDMR
 from fasthdmr._spans.basis import closure, make_basis
-from fasthdmr._spans.nearest_cells import Support, _nearest
+from fasthdmr._spans.nearest_cells import Support, _nearest, occupied_cells
 
 # Nearly equal variables, and terms of three variables, are chosen on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning", "ignore::fasthdmr.ConcurvityWarning")
@@ -36,9 +36,13 @@ Y = X[:, 0] + X[:, 1] ** 2 + np.log(X[:, 2]) * X[:, 0] + 0.5 * X[:, 0] * X[:, 1]
 MODEL = GradientBoostingRegressor(n_estimators=100, random_state=0).fit(X, Y)
 
 
+def support_of(X, weights, basis):
+    return Support.from_cells(basis, occupied_cells(X, weights, basis, n_threads=2))
+
+
 def test_cells_with_rows_stay_and_others_go_to_the_nearest():
     basis = make_basis(X, None, closure([(0, 1, 2)], 2), (8, 6), degree=3)
-    support = Support.of(X, None, basis)
+    support = support_of(X, None, basis)
     assert basis.subspaces.index((0, 1)) in support.nearest
     cells = support._cells
     for s, given in support.nearest.items():
@@ -69,13 +73,13 @@ def test_tables_of_a_stack_do_not_touch(share):
 def test_rows_without_weight_are_not_in_the_support():
     basis = make_basis(X, None, closure([(0, 1)], 2), (8, 6), degree=3)
     weights = (np.arange(len(X)) % 2).astype(float)
-    one, other = Support.of(X, weights, basis), Support.of(X[1::2], None, basis)
+    one, other = support_of(X, weights, basis), support_of(X[1::2], None, basis)
     assert all(np.array_equal(one.nearest[u], other.nearest[u]) for u in {*one.nearest, *other.nearest})
 
 
 def test_values_are_moved_into_their_cells():
     basis = make_basis(X, None, closure([(0, 1, 2)], 2), (8, 6), degree=3)
-    for j, cells in Support.of(X, None, basis)._cells.items():
+    for j, cells in support_of(X, None, basis)._cells.items():
         for target in range(cells.count - 1):
             moved = cells.clip(X[:, j], np.full(len(X), target))
             assert (cells.codes(moved) == target).all()

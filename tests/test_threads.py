@@ -148,7 +148,7 @@ def wrap_core(monkeypatch, wrapper):
         monkeypatch.setattr(owner, name, wrapper(name, getattr(owner, name)))
 
 
-NO_LAPACK = {"build_config", "compared_alike", "copy_states", "grown_trees", "evaluate", "find_cells"}
+NO_LAPACK = {"build_config", "compared_alike", "copy_states", "grown_trees", "evaluate", "find_cells", "occupied_cells"}
 
 
 def test_blas_has_one_thread_wherever_the_core_may_call_it(several_blas_threads, monkeypatch):

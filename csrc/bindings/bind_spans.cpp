@@ -264,6 +264,30 @@ py::array_t<index> cells_of(const std::vector<double>& breaks, const py::array& 
     return out;
 }
 
+// Axes as (column, breaks, is_categorical, low, high).
+using GivenCells = std::tuple<index, std::vector<double>, bool, double, double>;
+
+py::list occupied(const std::vector<GivenCells>& given, const std::vector<std::pair<index, index>>& pairs,
+                  const py::array& x, const std::optional<Doubles>& weight, int n_threads) {
+    std::vector<CellAxis> axes;
+    for (const auto& [column, breaks, is_categorical, low, high] : given)
+        axes.push_back({column, breaks, is_categorical, low, high});
+    const Table table = as_table(x);
+    const double* w = optional_vector(weight, table.rows, "weight");
+    std::vector<std::vector<char>> holds;
+    {
+        const Released released;
+        holds = occupied_cells(axes, pairs, table, w, n_threads);
+    }
+    py::list out;
+    for (const std::vector<char>& cells : holds) {
+        py::array_t<bool> each(index(cells.size()));
+        std::copy(cells.begin(), cells.end(), each.mutable_data());
+        out.append(each);
+    }
+    return out;
+}
+
 // A symmetric positive definite matrix, factored.
 struct PositiveMatrix {
     index n;
@@ -352,6 +376,8 @@ void bind_spans(py::module_& m) {
     m.def("array_sums", &array_sums, py::arg("spans"), py::arg("x"), py::kw_only(), py::arg("weight").none(true),
           py::arg("values"), py::arg("n_threads"));
     m.def("find_cells", &cells_of, py::arg("breaks"), py::arg("x"), py::arg("column"));
+    m.def("occupied_cells", &occupied, py::arg("axes"), py::arg("pairs"), py::arg("x"), py::arg("weight").none(true),
+          py::arg("n_threads"));
     m.def(
         "solve_positive",
         [](const Doubles& a, const ColumnMajor& b, int n_threads) {

@@ -262,6 +262,13 @@ def array_sums(
     spans: Spans, x: NDArray[Any], *, weight: _Floats | None, values: NDArray[Any], n_threads: int
 ) -> TermSums: ...
 def find_cells(breaks: list[float], x: NDArray[Any], column: int) -> _Integers: ...
+def occupied_cells(
+    axes: list[tuple[int, list[float], bool, float, float]],
+    pairs: list[tuple[int, int]],
+    x: NDArray[Any],
+    weight: _Floats | None,
+    n_threads: int,
+) -> list[NDArray[np.bool_]]: ...
 def solve_positive(a: _Floats, b: _Floats, n_threads: int) -> _Floats: ...
 def partial_dependence(
     forest: Forest,

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include "support/parallel.hpp"
+
 namespace fasthdmr {
 
 namespace {
@@ -25,6 +27,38 @@ void find_cells(const std::vector<double>& breaks, const Table& x, index column,
         const double value = x.at(r, column);
         cells[r] = std::isnan(value) ? n + 1 : count_not_above(breaks.data(), n, value);
     }
+}
+
+std::vector<std::vector<char>> occupied_cells(const std::vector<CellAxis>& axes,
+                                              const std::vector<std::pair<index, index>>& pairs, const Table& x,
+                                              const double* weight, int n_threads) {
+    constexpr index kPanel = 16 * kBlockRows;
+    const index n_axes = index(axes.size());
+    std::vector<std::vector<char>> holds;
+    for (const auto& [a, b] : pairs) {
+        if (std::min(a, b) < 0 || std::max(a, b) >= n_axes) throw Error("no such axis");
+        holds.emplace_back(axes[a].count() * axes[b].count(), 0);
+    }
+    std::vector<index> cells(n_axes * std::min(kPanel, x.rows));
+    for (index first = 0; first < x.rows; first += kPanel) {
+        const index rows = std::min(kPanel, x.rows - first);
+        const Table part{x.data + first * x.row_stride, x.is_float32, rows, x.columns, x.row_stride, x.column_stride};
+        parallel_for(n_axes, n_threads, [&](index a) {
+            const CellAxis& axis = axes[a];
+            find_cells(axis.breaks, part, axis.column, &cells[a * rows]);
+            for (index r = 0; r < rows && axis.is_categorical; ++r) {
+                const double value = part.at(r, axis.column);
+                if (!(axis.low <= value && value < axis.high)) cells[a * rows + r] = axis.count() - 1;
+            }
+        });
+        parallel_for(index(pairs.size()), n_threads, [&](index p) {
+            const auto [a, b] = pairs[p];
+            const index *of_a = &cells[a * rows], *of_b = &cells[b * rows], count = axes[b].count();
+            for (index r = 0; r < rows; ++r)
+                if (!weight || weight[first + r] > 0.0) holds[p][of_a[r] * count + of_b[r]] = 1;
+        });
+    }
+    return holds;
 }
 
 }  // namespace fasthdmr

@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "harness.hpp"
+#include "matrix.hpp"
+#include "random.hpp"
 
 namespace fasthdmr {
 
@@ -31,6 +33,30 @@ TEST(cells_refuse_breaks_that_do_not_ascend) {
     const Table x{reinterpret_cast<const char*>(&value), false, 1, 1, 8, 8};
     CHECK_THROWS(Error, "breaks must ascend", find_cells({1.0, 0.0}, x, 0, &cell));
     CHECK_THROWS(Error, "no such column: 1", find_cells({}, x, 1, &cell));
+}
+
+// More rows than a panel, of which most have no weight. The second variable is categorical, with unknown levels.
+TEST(cells_of_pairs_are_occupied_by_rows_with_weight) {
+    constexpr index rows = 40000;
+    const double nan = std::nan("");
+    Random random(7);
+    Matrix x(rows, 2);
+    std::vector<double> weight(rows);
+    for (index r = 0; r < rows; ++r) {
+        x(r, 0) = random.happens(0.1) ? nan : random.uniform(0.0, 3.0);
+        x(r, 1) = double(random.below(6)) - 1.0;
+        weight[r] = random.happens(1e-3) ? 1.0 : 0.0;
+    }
+    const std::vector<CellAxis> axes{{0, {1.0, 2.0}, false, 0.0, 3.0}, {1, {1.0, 2.0, 3.0}, true, 0.0, 4.0}};
+    std::vector<char> expected(4 * 5, 0);
+    for (index r = 0; r < rows; ++r) {
+        const index first = std::isnan(x(r, 0)) ? 3 : index(x(r, 0));
+        const index second = x(r, 1) < 0.0 || x(r, 1) >= 4.0 ? 4 : index(x(r, 1));
+        if (weight[r] > 0.0) expected[first * 5 + second] = 1;
+    }
+    for (const int n_threads : {1, 3})
+        CHECK(occupied_cells(axes, {{0, 1}}, x.table(), weight.data(), n_threads)[0] == expected);
+    CHECK_THROWS(Error, "no such axis", occupied_cells(axes, {{0, 2}}, x.table(), nullptr, 1));
 }
 
 }  // namespace fasthdmr

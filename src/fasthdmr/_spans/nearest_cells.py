@@ -23,8 +23,6 @@ _PARTS = 4
 """The number of cells per interval between knots, so that a cell is smaller than the resolution of the splines."""
 
 _STEP = 4e5  # numbers of cells computed at a time, so that they fit into the cache
-_COUNTED = 4e6  # numbers of cells of rows computed at a time, so that each step has many rows
-
 _SAME_TABLE = np.zeros((3, 3, 3), dtype=bool)
 _SAME_TABLE[1] = True
 """The neighbours of a cell in a stack of tables: those around it in its own table."""
@@ -54,11 +52,6 @@ class Support:
 
     basis: Basis
     nearest: dict[int, NDArray[Any]]
-
-    @classmethod
-    def of(cls, X: NDArray[Any], weights: Floats | None, basis: Basis) -> Support:
-        """Find the cells that contain rows with positive weight."""
-        return cls.from_cells(basis, occupied_cells(X, weights, basis))
 
     @classmethod
     def from_cells(cls, basis: Basis, occupied: Mapping[int, NDArray[np.bool_]]) -> Support:
@@ -185,20 +178,19 @@ class Occupied:
         return Occupied({s: holds | other.cells[s] for s, holds in self.cells.items()})
 
 
-def occupied_cells(X: NDArray[Any], weights: Floats | None, basis: Basis) -> dict[int, NDArray[np.bool_]]:
+def occupied_cells(
+    X: NDArray[Any], weights: Floats | None, basis: Basis, n_threads: int
+) -> dict[int, NDArray[np.bool_]]:
     """Return which cells contain rows with positive weight, for each span of a pair.
 
     Those of several sets of rows can be combined: a cell is occupied if it is in one of them.
     """
     pairs = {s: u for s, u in enumerate(basis.columns) if len(u) == 2}
     cells = cells_of_pairs(basis)
-    holds = {s: np.zeros(cells[i].count * cells[j].count, dtype=bool) for s, (i, j) in pairs.items()}
-    rows = X if weights is None else X[weights > 0]
-    for part in steps(len(rows), max(len(cells), 1), _COUNTED):
-        codes = {j: own.codes(rows[part, j]).astype(np.int32) for j, own in cells.items()}
-        for s, (i, j) in pairs.items():
-            holds[s][codes[i] * cells[j].count + codes[j]] = True
-    return holds
+    place = {j: k for k, j in enumerate(cells)}
+    axes = [(j, *own.given()) for j, own in cells.items()]
+    holds = _core.occupied_cells(axes, [(place[i], place[j]) for i, j in pairs.values()], X, weights, n_threads)
+    return dict(zip(pairs, holds, strict=True))
 
 
 def cells_of_pairs(basis: Basis) -> dict[int, Cells]:
@@ -231,12 +223,16 @@ class Cells:
         """The number of cells."""
         return len(self.breaks)
 
+    def given(self) -> tuple[list[float], bool, float, float]:
+        """Return what the core needs to find cells: inner breaks, whether levels are bounded, and the bounds."""
+        return self.breaks[1:-1].tolist(), self.is_categorical, float(self.breaks[0]), float(self.breaks[-1])
+
     def codes(self, values: NDArray[Any]) -> NDArray[np.int64]:
         """Return the cell of each value.
 
         Values outside the knots are in the first or last cell, and unknown levels in the cell of missing values.
         """
-        codes = _core.find_cells(self.breaks[1:-1].tolist(), values[:, None], 0)
+        codes = _core.find_cells(self.given()[0], values[:, None], 0)
         if self.is_categorical:
             codes[(values < self.breaks[0]) | (values >= self.breaks[-1])] = self.count - 1
         return codes

@@ -68,7 +68,7 @@ class TreesInSpans:
         regression = Regression(effective_rows(len(X), weights), smooth=self.smooth)
         with rows_progress(len(X), "rows of the spans", verbose=problem.verbose):
             solutions = solve_trees(X, weights, basis, outputs, regression, n_threads=problem.n_threads)
-        occupied = occupied_cells(X, weights, basis) if self.smooth else None
+        occupied = occupied_cells(X, weights, basis, problem.n_threads) if self.smooth else None
         return self._dictionary(terms, basis, regression, occupied), solutions
 
     def plan(self, problem: Problem, basis: Basis | None = None) -> Basis:
@@ -79,7 +79,7 @@ class TreesInSpans:
         """Return sums over the rows of a problem."""
         X, weights, (_, outputs) = problem.X, problem.weights, self._terms(problem)
         sums = TreeSums.of(X, weights, plan, outputs, smooth=self.smooth, pairs="terms", n_threads=problem.n_threads)
-        return TreeSpanSums(sums, Occupied(occupied_cells(X, weights, plan) if self.smooth else {}))
+        return TreeSpanSums(sums, Occupied(occupied_cells(X, weights, plan, problem.n_threads) if self.smooth else {}))
 
     def solve_sums(
         self, plan: Basis, sums: TreeSpanSums, counts: RowCounts, problem: Problem

@@ -78,7 +78,9 @@ class ValuesInSpans:
         basis = self._basis(problem)
         with rows_progress(len(X), "rows of the spans", verbose=problem.verbose):
             solutions, regression = solve_values(X, weights, basis, self.columns, n_threads=problem.n_threads)
-        return self._dictionary(problem, basis, regression, occupied_cells(X, weights, basis)), solutions
+        return self._dictionary(
+            problem, basis, regression, occupied_cells(X, weights, basis, problem.n_threads)
+        ), solutions
 
     def plan(self, problem: Problem, basis: Basis | None = None) -> Basis:
         """Return spans for the rows and values of the problem, or those that are given."""
@@ -89,7 +91,7 @@ class ValuesInSpans:
         X, weights, scale = problem.X, problem.weights, powers_of_two(self.columns)
         with one_blas_thread():
             sums = SpanSums.of_values(plan, X, weights, self.columns / scale, pairs="all", n_threads=problem.n_threads)
-        return ValueSums(sums, scale, Occupied(occupied_cells(X, weights, plan)))
+        return ValueSums(sums, scale, Occupied(occupied_cells(X, weights, plan, problem.n_threads)))
 
     def solve_sums(
         self, plan: Basis, sums: ValueSums, counts: RowCounts, problem: Problem
