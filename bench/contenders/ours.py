@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -77,13 +78,15 @@ def explain(
     model: Any, X: np.ndarray, *, order: int | None, n_jobs: int = 2, by: str | None = None, **options: Any
 ) -> Any:
     """Fit the default, spline spans, on one model or a sum of several; `by` sorts trees against the rule."""
-    from fasthdmr import TreeHDMR
+    from fasthdmr import FastHDMRWarning, TreeHDMR
 
     class Sorted(TreeHDMR):
         def _sorting(self, combination: Any) -> Any:
             return by or super()._sorting(combination)
 
-    return Sorted(model, order=order, combine="sum", n_jobs=n_jobs, **{"basis": "spline"} | options).fit(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FastHDMRWarning)  # else each repetition prints those of California's variables
+        return Sorted(model, order=order, combine="sum", n_jobs=n_jobs, **{"basis": "spline"} | options).fit(X)
 
 
 def spans(
