@@ -1,14 +1,16 @@
 """Compare the speed of HEAD with that of a base: `python -m bench.compare BASE [--rounds R]`.
 
 Both are built and installed in temporary directories. Each round measures the base, HEAD and the base again, in
-separate processes. The two measurements of the base tell how much times differ by chance. A call whose median ratio is
-above 1 by more than twice that is slower, and the exit code is 1.
+separate processes. Times are relative to a fixed reference in the same process (`bench.workloads`). The two
+measurements of the base tell how much they differ by chance. A call whose median ratio is above 1 by more than twice
+that is slower, and the exit code is 1.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -19,9 +21,9 @@ from statistics import median
 from bench.report import table
 
 ROOT = Path(__file__).resolve().parents[1]
-LEAST_SPREAD = 0.01  # few rounds can agree by chance
+LEAST_SPREAD = 0.01
 
-Seconds = dict[str, float]
+Times = dict[str, float]
 
 
 def build(ref: str, folder: Path) -> Path:
@@ -35,32 +37,39 @@ def build(ref: str, folder: Path) -> Path:
     return installed
 
 
-def measured(installed: Path) -> Seconds:
-    """Return the CPU seconds of each call, on one thread."""
+def measured(installed: Path) -> Times:
+    """Return the CPU time of each call on one thread, relative to the reference."""
     command = [sys.executable, str(Path(__file__).with_name("workloads.py")), str(installed)]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     found = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environment, cwd=installed)
-    seconds: Seconds = json.loads(found.stdout)
-    return seconds
+    times: Times = json.loads(found.stdout)
+    return times
 
 
-def judged(rounds: list[tuple[Seconds, Seconds, Seconds]]) -> list[tuple[str, float, float, bool]]:
+def judged(rounds: list[tuple[Times, Times, Times]]) -> list[tuple[str, float, float, bool]]:
     """Return the name, ratio, spread and loss of each call, of rounds of (base, HEAD, base again).
 
     The ratio is the median over rounds of HEAD to the mean of both measurements of the base. The spread is the median
-    over rounds of the distance of the two.
+    over rounds of the distance of the two; at least the median spread of all calls, because few rounds can agree by
+    chance. Calls that the base does not have are left out.
 
     Examples
     --------
     >>> judged([({"fit": 1.0}, {"fit": 1.2}, {"fit": 1.0}), ({"fit": 1.0}, {"fit": 1.3}, {"fit": 1.1})])
     [('fit', 1.219..., 0.047..., True)]
     """
+    names = [name for name, time in rounds[0][0].items() if not math.isnan(time)]
+    ratios, spreads = [], []
+    for name in names:
+        means = [(base[name] + again[name]) / 2 for base, _, again in rounds]
+        ratios.append(median(head[name] / mean for (_, head, _), mean in zip(rounds, means, strict=True)))
+        distances = [abs(base[name] - again[name]) for base, _, again in rounds]
+        spreads.append(median(distance / mean for distance, mean in zip(distances, means, strict=True)))
+    least = max(LEAST_SPREAD, median(spreads))
     lines = []
-    for name in rounds[0][0]:
-        ratios = [2 * head[name] / (base[name] + again[name]) for base, head, again in rounds]
-        distances = [2 * abs(base[name] - again[name]) / (base[name] + again[name]) for base, _, again in rounds]
-        ratio, spread = median(ratios), max(median(distances), LEAST_SPREAD)
-        lines.append((name, ratio, spread, ratio > 1 + 2 * spread))
+    for name, ratio, own in zip(names, ratios, spreads, strict=True):
+        spread = max(own, least)
+        lines.append((name, ratio, spread, not ratio <= 1 + 2 * spread))  # NaN: HEAD has lost the call
     return lines
 
 
