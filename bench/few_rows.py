@@ -1,4 +1,4 @@
-"""The output at few rows: one row in each of many calls, and 100 and 10,000 rows in one call."""
+"""The output at few rows: one row, or four, in each of many calls, and 100 and 10,000 rows in one call."""
 
 from __future__ import annotations
 
@@ -15,17 +15,26 @@ from bench.timings import seconds, timing_table, truth_of
 Make = Callable[..., Contender]
 CALLS = 100
 SIZES = (100, 10_000)
-ONE = f"{CALLS} calls of one row"
+ONE, SAME, SAME_FOUR = (f"{CALLS} calls of {what}" for what in ("one row", "the same row", "the same 4 rows"))
 OURS = "ours, predict, 1 thread"
 SKLEARN = "scikit-learn, 1 thread"
 MOST = 20e-6  # seconds of one call of one row
 NOTES = f"""\
-{ONE}: of {CALLS} different rows, because a processor learns the branches of a row that is repeated."""
+{ONE}: of {CALLS} different rows. Of the same rows a processor learns the branches, and they stay in its caches."""
 
 
 def one_by_one(make: Make, model: Any, X: np.ndarray) -> Contender:
     """Return a contender that predicts rows one after the other, with a call for each."""
-    calls = [make(model, X[i : i + 1], stage=ONE) for i in range(len(X))]
+    return _calls([make(model, X[i : i + 1], stage=ONE) for i in range(len(X))])
+
+
+def repeated(make: Make, model: Any, X: np.ndarray, stage: str) -> Contender:
+    """Return a contender that predicts the same rows in each of many calls."""
+    return _calls([make(model, X, stage=stage)] * CALLS)
+
+
+def _calls(calls: Sequence[Contender]) -> Contender:
+    """Return a contender that runs others one after the other, with what the first prepares."""
 
     def run(prepared: Any) -> list[Any]:
         return [call.run(prepared) for call in calls]
@@ -33,7 +42,7 @@ def one_by_one(make: Make, model: Any, X: np.ndarray) -> Contender:
     def summary(outputs: list[Any]) -> Arrays:
         return {"output": np.concatenate([np.ravel(output) for output in outputs])}
 
-    return Contender(calls[0].name, ONE, run, calls[0].prepare, summary)
+    return Contender(calls[0].name, calls[0].stage, run, calls[0].prepare, summary)
 
 
 def measured(model: Any, X: np.ndarray, makers: Sequence[Make], repeats: int) -> list[list[Measurement]]:
@@ -44,6 +53,7 @@ def measured(model: Any, X: np.ndarray, makers: Sequence[Make], repeats: int) ->
 
     every = [ours_alone, *makers]
     stages = [[one_by_one(make, model, X[:: max(1, len(X) // CALLS)][:CALLS]) for make in every]]
+    stages += [[repeated(make, model, X[:n], stage) for make in every] for n, stage in ((1, SAME), (4, SAME_FOUR))]
     stages += [[make(model, X[:n], stage=f"{n} rows") for make in every] for n in SIZES]
     blocks = [measure(contenders, repeats) for contenders in stages]
     for block in blocks:

@@ -159,6 +159,13 @@ def test_rows_one_by_one_give_the_output(on_thresholds):
     assert_close(found.summary["output"], boosting.predict(X[:7]))
 
 
+def test_the_same_rows_are_repeated(on_thresholds):
+    boosting, _, X = on_thresholds
+    (found,) = measure([few_rows.repeated(sklearn_predict.engine, boosting, X[:4], "again")], repeats=0)
+    assert found.contender.stage == "again"
+    assert_close(found.summary["output"], np.tile(boosting.predict(X[:4]), few_rows.CALLS))
+
+
 def test_visits_are_counted(sample):
     X, y = sample
     model = RandomForestRegressor(n_estimators=3, max_depth=1, random_state=0).fit(X, y)
