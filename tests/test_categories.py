@@ -13,6 +13,7 @@ from sklearn.ensemble import GradientBoostingRegressor, HistGradientBoostingRegr
 from tolerance import assert_close
 
 from fasthdmr import HDMR, TreeHDMR, UnknownLevelsWarning, load_forest
+from fasthdmr._data.encoding import Encoding
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -212,6 +213,12 @@ def test_names_and_order_of_levels_do_not_matter(data):
     assert_close(second.evaluate(frames[1]), first.evaluate(frames[0]))
     assert_close(second.sensitivity_.S, first.sensitivity_.S)
     assert_close(np.sum(first.sensitivity_.S) + first.residual_, 1.0)
+
+
+def test_levels_are_numbered_by_decreasing_weight():
+    rows = np.array([["a"], ["b"], ["b"], ["c"]], dtype=object)
+    assert Encoding.of(rows).levels == {0: ("b", "a", "c")}
+    assert Encoding.of(rows, sample_weight=[5.0, 1.0, 1.0, 3.0]).levels == {0: ("a", "c", "b")}
 
 
 def test_levels_of_weight_zero():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeRegressor
 
 from fasthdmr import TreeHDMR
-from fasthdmr._support.subspaces import names_with_outputs, subspace_names
+from fasthdmr._support.subspaces import as_variables, names_with_outputs, subspace_names
 from fasthdmr.plotting import SensitivityDisplay
 
 pd = pytest.importorskip("pandas")
@@ -77,3 +77,9 @@ def test_a_variable_without_a_component_counts():
     hdmr.fit(frame.assign(**{"a & b": 0.0}), frame["a"] * frame["b"])
     assert hdmr.subspaces_ == [(0,), (1,), (0, 1)]
     assert '"a" & "b"' in hdmr.sensitivity_.names and '"a" & "b"' in hdmr.explain(frame.iloc[0]).names
+
+
+def test_a_variable_is_named_once():
+    assert as_variables(["b", 0], ["a", "b"]) == (1, 0)
+    with pytest.raises(ValueError, match="subspace names a variable twice"):
+        as_variables([0, "a"], ["a", "b"])
