@@ -81,14 +81,13 @@ def _by_categories(trees: Trees, model: Any, nodes: NDArray[Any], predictors: Se
     child. A set always goes left here, so the children are exchanged where it goes right in scikit-learn.
     """
     levels = _levels(model)
-    known_bits, row_of = model._bin_mapper.make_known_categories_bitsets()
     at = np.flatnonzero(nodes["is_categorical"] & (nodes["is_leaf"] == 0))
     bitsets = [predictor.raw_left_cat_bitsets for predictor in predictors]
     first = np.repeat(_offsets(bitsets)[:-1], np.diff(trees.tree_offsets))
     bits = _joined(bitsets)[first[at] + nodes["bitset_idx"][at]]
     columns = nodes["feature_idx"][at].astype(np.int64)
     swapped = nodes["missing_go_to_left"][at] != 0
-    bits[swapped] = known_bits[row_of[columns[swapped]]] & ~bits[swapped]
+    bits[swapped] = ~bits[swapped]  # bits beyond those of the levels are not read
     category_set = np.full(len(nodes), -1)
     points: list[NDArray[np.float64]] = []
     sizes: list[NDArray[np.int64]] = []
