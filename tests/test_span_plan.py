@@ -8,6 +8,7 @@ from tolerance import assert_close
 
 from fasthdmr import HDMR
 from fasthdmr._spans import planning as span_plan
+from fasthdmr._spans.levels import plan_levels
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))
@@ -41,3 +42,8 @@ def test_pairs_are_screened_on_evenly_spaced_rows(weights, monkeypatch):
     assert np.array_equal(rows, X[::3])
     assert own is None if weights is None else np.array_equal(own, weights[::3])
     assert_close(values[:, 0], Y[::3], 1e-9)
+
+
+def test_pairs_have_no_more_levels_than_their_variables():
+    """A variable with one level leaves room for more in a pair than the other variable has alone."""
+    assert plan_levels([(0,), (1,), (0, 1)], (12, 8), {0: 3000, 1: 1}, lambda levels: True) == [2000, 2000]
