@@ -200,9 +200,16 @@ class Profile:
 
 def axis_columns(axis: Axis, values: Floats) -> Floats:
     """Return the values of all columns of an axis, (N, m), at values of its variable."""
-    core = _core.Spans([axis._replace(variable=0)], [(0,)], [[0]])
+    return columns_of_axes([axis], values[:, None])[0]
+
+
+def columns_of_axes(axes: Sequence[Axis], values: Floats) -> list[Floats]:
+    """Return the values of all columns of each axis, (N, m), at values of its variable; these have shape (N, axes)."""
+    numbers = range(len(axes))
+    core = _core.Spans([axes[k]._replace(variable=k) for k in numbers], [(k,) for k in numbers], [[k] for k in numbers])
     m = core.n_columns - 1
-    return core.evaluate(values[:, None], np.arange(m + 1), np.arange(1, m + 1), np.ones(m), 1)
+    found = core.evaluate(np.ascontiguousarray(values), np.arange(m + 1), np.arange(1, m + 1), np.ones(m), 1)
+    return np.split(found, core.first_columns[1:] - 1, axis=1)
 
 
 def axis_kernel(axis: Axis, columns: Floats, rows: slice = slice(None)) -> Floats:
@@ -233,20 +240,32 @@ def coarsen(axis: Axis, size: int) -> Axis:
     return axis._replace(degree=coarse, knots=[*[inner[0]] * coarse, *inner.tolist(), *[inner[-1]] * coarse])
 
 
-def refinement(coarse: Axis, fine: Axis) -> Floats:
-    """Return the matrix E with B_coarse = B_fine E, by interpolation. It exists since coarse knots are fine knots.
+def refinements(coarse: Sequence[Axis], fine: Sequence[Axis]) -> list[Floats]:
+    """Return matrices E with B_coarse = B_fine E, by interpolation. They exist since coarse knots are fine knots.
 
     Examples
     --------
     >>> fine = Axis(0, 3, [0.0] * 4 + [0.5] + [1.0] * 4, False)
     >>> coarse, x = coarsen(fine, 4), np.array([0.1, 0.7])
-    >>> bool(np.allclose(axis_columns(fine, x) @ refinement(coarse, fine), axis_columns(coarse, x)))
+    >>> bool(np.allclose(axis_columns(fine, x) @ refinements([coarse], [fine])[0], axis_columns(coarse, x)))
     True
     """
-    coarse, fine = (axis._replace(scores=([], [])) for axis in (coarse, fine))  # both have the same normal scores
-    breaks = np.unique(fine.knots)
-    inside = (np.arange(fine.degree + 1) + 0.5) / (fine.degree + 1)
-    points = (breaks[:-1, None] + np.diff(breaks)[:, None] * inside).ravel()
-    points = np.append(points, np.nan) if fine.missing else points
-    found = np.linalg.lstsq(axis_columns(fine, points), axis_columns(coarse, points), rcond=None)[0]
-    return np.asarray(found, dtype=np.float64)
+    points, alike = [], dict[tuple[int, int, int], list[int]]()
+    for k, (one, other) in enumerate(zip(coarse, fine, strict=True)):
+        breaks = np.unique(other.knots)
+        inside = (np.arange(other.degree + 1) + 0.5) / (other.degree + 1)
+        at = (breaks[:-1, None] + np.diff(breaks)[:, None] * inside).ravel()
+        points.append(np.append(at, np.nan) if other.missing else at)
+        alike.setdefault((len(points[k]), one.size, other.size), []).append(k)
+    matrices: list[Floats] = [np.empty(0)] * len(fine)
+    for numbers in alike.values():
+        at = np.column_stack([points[k] for k in numbers])
+        # Both axes have the same normal scores.
+        of_coarse, of_fine = (
+            np.array(columns_of_axes([axes[k]._replace(scores=([], [])) for k in numbers], at))
+            for axes in (coarse, fine)
+        )
+        inverse = np.linalg.pinv(of_fine, rcond=np.finfo(float).eps * max(of_fine.shape[1:]))
+        for k, matrix in zip(numbers, inverse @ of_coarse, strict=True):
+            matrices[k] = matrix
+    return matrices

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from itertools import combinations
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import block_diag, csr_array, vstack
 
 from fasthdmr import _core
-from fasthdmr._spans.axes import Axis, Profile, coarsen, refinement
+from fasthdmr._spans.axes import Axis, Profile, coarsen, refinements
 from fasthdmr._spans.kinds import SPANS
 from fasthdmr._support.cached import cached_property
 from fasthdmr._support.groups import Groups, columns_of
@@ -29,7 +27,7 @@ MAX_DUAL_ROWS = 3000
 """The most rows for which a fit with more columns than rows uses the Gram matrix of the rows (dual form)."""
 
 _MANY_ROWS = 20_000
-_STEP = 1e7  # bytes of rows compared at a time
+_STEP = 1e7  # bytes at a time, of rows that are compared or coefficients
 
 
 def default_size(n_rows: int, order: int, basis: str = "spline") -> int:
@@ -283,7 +281,7 @@ COARSE_LEVELS = (32, 4)
 """The largest numbers of indicators of categorical variables in these spans. Rarer levels share the last one."""
 
 
-def tensor_columns(columns: Sequence[Floats], axes: Sequence[int]) -> Floats:
+def tensor_columns(columns: Sequence[Floats] | Mapping[int, Floats], axes: Sequence[int]) -> Floats:
     """Return the columns of a span, (N, p): the products of the columns of its axes.
 
     Examples
@@ -297,15 +295,50 @@ def tensor_columns(columns: Sequence[Floats], axes: Sequence[int]) -> Floats:
     return product
 
 
-def coarse_basis(basis: Basis) -> tuple[Basis, csr_array]:
-    """Return coarse spans of the single variables and pairs of a basis, and the matrix that refines coefficients.
+@dataclass(frozen=True, eq=False)
+class Refinement:
+    """The map from coefficients on coarse spans to those on finer spans, which contain them.
 
-    Returns
-    -------
-    coarse : Basis
-    refinement : csr_array of shape (columns of the basis, columns of the coarse basis)
-        Maps coefficients on the coarse spans, including the constant, to coefficients on the given spans.
+    Attributes
+    ----------
+    basis, coarse : Basis
+        The coarse spans are those of the first subspaces of the basis.
+    matrices : list of ndarray
+        By axis, what `refinements` returns.
     """
+
+    basis: Basis
+    coarse: Basis
+    matrices: list[Floats]
+
+    def __call__(self, coefficients: Floats) -> Floats:
+        """Return the coefficients on the basis, (columns, m), of functions on the coarse spans."""
+        result = np.zeros((self.basis.core.n_columns, coefficients.shape[1]))
+        result[0] = coefficients[0]
+        alike: dict[tuple[tuple[int, ...], ...], list[int]] = {}
+        for s, axes in enumerate(self.coarse.axes_of):
+            alike.setdefault(tuple(self.matrices[a].shape for a in axes), []).append(s)
+        for shapes, spans in alike.items():
+            fine, coarse = (np.array(sizes) for sizes in zip(*shapes, strict=True))
+            for part in steps(len(spans), 8 * max(fine) * prod(fine) * coefficients.shape[1], _STEP):
+                of = spans[part]
+                values = coefficients[_columns_of(self.coarse, of)].reshape(len(of), *coarse, -1)
+                for k in range(len(shapes)):
+                    matrices = np.array([self.matrices[self.coarse.axes_of[s][k]] for s in of])
+                    last = np.moveaxis(values, 1 + k, -1)
+                    shape = (len(of), *[1] * (last.ndim - 3), *matrices.shape[1:])
+                    values = np.moveaxis(last @ matrices.reshape(shape).swapaxes(-1, -2), -1, 1 + k)
+                result[_columns_of(self.basis, of)] = values.reshape(len(of), prod(fine), -1)
+        return result
+
+
+def _columns_of(basis: Basis, spans: Sequence[int]) -> NDArray[np.int64]:
+    """Return the columns of spans of the same size, (len(spans), size)."""
+    return basis.core.first_columns[spans][:, None] + np.arange(basis.sizes[spans[0]])
+
+
+def coarse_basis(basis: Basis) -> tuple[Basis, Refinement]:
+    """Return coarse spans of the single variables and pairs of a basis, and the map that refines coefficients."""
     subspaces = [u for u in basis.subspaces if len(u) <= len(COARSE_SIZES)]
     axes_of = basis.axes_of[: len(subspaces)]
     order_of = {a: min(len(axes), len(COARSE_SIZES)) for axes in axes_of for a in axes}
@@ -313,9 +346,5 @@ def coarse_basis(basis: Basis) -> tuple[Basis, csr_array]:
         coarsen(axis, (COARSE_LEVELS if axis.is_categorical else COARSE_SIZES)[order_of.get(a, 1) - 1])
         for a, axis in enumerate(basis.axes)
     ]
-    finer = [refinement(axis, fine) for axis, fine in zip(axes, basis.axes, strict=True)]
-    blocks: list[NDArray[Any]] = [np.ones((1, 1))]
-    blocks += [reduce(np.kron, (finer[a] for a in of)) for of in axes_of]
-    used = csr_array(block_diag(blocks))
-    others = csr_array((basis.core.n_columns - used.shape[0], used.shape[1]))
-    return Basis(axes, subspaces, axes_of), csr_array(vstack([used, others]))
+    coarse = Basis(axes, subspaces, axes_of)
+    return coarse, Refinement(basis, coarse, refinements(axes, basis.axes))

@@ -14,7 +14,7 @@ from scipy.sparse import coo_array, csc_array, vstack
 from fasthdmr import _core
 from fasthdmr._dictionaries.tree_output import TreeOutput
 from fasthdmr._solve.hierarchy import Projection, Solution
-from fasthdmr._spans.basis import Basis, coarse_basis
+from fasthdmr._spans.basis import Basis, Refinement, coarse_basis
 from fasthdmr._spans.joint_fit import JointFit, fit_jointly, fit_system, primal_system
 from fasthdmr._spans.leave_out import LocalProjection
 from fasthdmr._spans.span_sums import Pairs, SpanSums
@@ -111,10 +111,13 @@ class TreeSums:
         With the spans of the components.
     coarse : SpanSums or None
         With coarse spans, for terms of many variables.
+    refine : Refinement or None
+        The map from coefficients on coarse spans to those on the spans of the components.
     """
 
     fine: SpanSums
     coarse: SpanSums | None
+    refine: Refinement | None
 
     @classmethod
     def of(
@@ -144,10 +147,11 @@ class TreeSums:
                 pairs=pairs,
                 n_threads=n_threads,
             )
-            coarse = None
+            coarse = refine = None
             if any(map(any, coarse_orders)):
+                of_coarse, refine = coarse_basis(basis)
                 coarse = SpanSums.of_trees(
-                    coarse_basis(basis)[0],
+                    of_coarse,
                     X,
                     weights,
                     crossing,
@@ -157,14 +161,14 @@ class TreeSums:
                     pairs=pairs,
                     n_threads=n_threads,
                 )
-        return cls(fine, coarse)
+        return cls(fine, coarse, refine)
 
     def merged(self, other: TreeSums) -> TreeSums:
         """Return the sums over the rows of both."""
         coarse = None
         if self.coarse is not None and other.coarse is not None:
             coarse = self.coarse.merged(other.coarse)
-        return TreeSums(self.fine.merged(other.fine), coarse)
+        return TreeSums(self.fine.merged(other.fine), coarse, self.refine)
 
     def solve(
         self,
@@ -184,10 +188,10 @@ class TreeSums:
             whole = [t for numbers in kept for t in numbers if t >= 0]
             coefficients, by_term = self.fine.project(X, weights, whole, ridge, n_threads)
             bases = [basis]
-            if self.coarse is not None:
+            if self.coarse is not None and self.refine is not None:
                 bases.append(self.coarse.basis)
                 more, of_coarse = self.coarse.project(X, weights, [], ridge, n_threads)
-                coefficients += coarse_basis(basis)[1] @ more
+                coefficients += self.refine(more)
                 by_term = [b if len(b) else c for b, c in zip(by_term, of_coarse, strict=True)]
             results = self.fine.sums.top_down(self.fine.gram, coefficients, kept, ridge, n_threads)
         solutions, first = [], 0

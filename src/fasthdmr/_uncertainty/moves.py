@@ -145,9 +145,9 @@ def moves_of_terms(
     )
     total, gram = _Terms(columns, trees, outputs, orders, kept, regression).moves()
     if any(map(any, coarse_orders)):
-        basis, refinement = coarse_basis(columns.basis)
+        basis, refine = coarse_basis(columns.basis)
         coarse = BlockColumns(basis, columns.rows, columns.blocks)
-        total += refinement @ _Terms(coarse, trees, outputs, coarse_orders, set(), regression).moves()[0]
+        total += refine(_Terms(coarse, trees, outputs, coarse_orders, set(), regression).moves()[0])
     return total[1:].reshape(len(total) - 1, len(outputs), columns.n_blocks), gram
 
 
