@@ -1,4 +1,4 @@
-"""Terms of many variables, which are projected on the spans of few subsets."""
+"""Terms of many variables: on the spans of few subsets, in systems that are formed from the rows one by one."""
 
 import numpy as np
 import pytest
@@ -39,3 +39,18 @@ def test_spans_on_which_no_term_is_projected_change_nothing(smooth, monkeypatch)
     assert few.subspaces_ == every.subspaces_
     assert len(few.decomposition_.dictionary.basis.subspaces) < len(every.decomposition_.dictionary.basis.subspaces)
     assert_close(few.evaluate(X), every.evaluate(X), 1e-11)
+
+
+@pytest.mark.parametrize("weights", [None, RNG.exponential(size=400)], ids=["equal", "weighted"])
+@pytest.mark.parametrize(("model", "rows"), [(MODEL, X), (OF_HOLES, HOLES)], ids=["complete", "missing"])
+def test_systems_from_rows_equal_those_from_sums_of_pairs(model, rows, weights):
+    """Sums of batches contain all pairs of spans, so no system is formed from the rows."""
+    at_once = TreeHDMR(model, knots=rows).fit(rows, sample_weight=weights)
+    assert any(b for b, _ in at_once.decomposition_.solutions[0].projection.of_term)
+    threads = TreeHDMR(model, knots=rows, n_jobs=3).fit(rows, sample_weight=weights)
+    np.testing.assert_array_equal(threads.evaluate(rows), at_once.evaluate(rows))
+    in_parts = TreeHDMR(model, knots=rows)
+    for part in (slice(150), slice(150, None)):
+        in_parts.partial_fit(rows[part], sample_weight=None if weights is None else weights[part])
+    assert in_parts.subspaces_ == at_once.subspaces_
+    assert_close(in_parts.evaluate(rows), at_once.evaluate(rows), 1e-9)

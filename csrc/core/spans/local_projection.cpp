@@ -6,6 +6,7 @@
 
 #include "linalg/cholesky.hpp"
 #include "linalg/short_calls.hpp"
+#include "spans/dense_systems.hpp"
 #include "support/parallel.hpp"
 
 namespace fasthdmr {
@@ -23,10 +24,11 @@ struct Batch {
     std::set<std::pair<index, index>> missing;
 };
 
-std::vector<Batch> batches_of(const std::map<Spanning, std::vector<index>>& systems, const SpanGram& gram) {
+std::vector<Batch> batches_of(const std::vector<const Members*>& systems, const SpanGram& gram) {
     std::vector<Batch> batches(1);
     index bytes = 0;
-    for (const Members& system : systems) {
+    for (const Members* members : systems) {
+        const Members& system = *members;
         Batch* batch = &batches.back();
         if (bytes > kProductBytes) {
             batches.emplace_back();
@@ -39,7 +41,7 @@ std::vector<Batch> batches_of(const std::map<Spanning, std::vector<index>>& syst
                 if (gram.has(pair.first, pair.second) || !batch->missing.insert(pair).second) continue;
                 bytes += gram.columns({pair.first}) * gram.columns({pair.second}) * index(sizeof(double));
             }
-        batch->systems.push_back(&system);
+        batch->systems.push_back(members);
     }
     return batches;
 }
@@ -51,7 +53,16 @@ RidgeSystem::RidgeSystem(const SpanGram& gram, const Spanning& spanning, double 
         levels_.emplace(gram, spanning, ridge, variable);
         return;
     }
-    factor_ = gram.covariance(spanning, spanning);
+    factor(gram, spanning, ridge, gram.covariance(spanning, spanning));
+}
+
+RidgeSystem::RidgeSystem(const SpanGram& gram, const Spanning& spanning, double ridge, Buffer<double> covariance)
+    : n_(gram.columns(spanning)) {
+    factor(gram, spanning, ridge, std::move(covariance));
+}
+
+void RidgeSystem::factor(const SpanGram& gram, const Spanning& spanning, double ridge, Buffer<double> covariance) {
+    factor_ = std::move(covariance);
     index row = 0;
     for (const index s : spanning) {
         const index p = gram.columns({s});
@@ -77,16 +88,28 @@ std::vector<std::vector<double>> solve_terms(const SpanGram& gram, const Table& 
     std::map<Spanning, std::vector<index>> systems;
     for (index t = 0; t < index(sums.spans.size()); ++t)
         if (!sums.spans[t].empty() && right.of_term[t]) systems[sums.spans[t]].push_back(t);
+    std::vector<const Spanning*> every;
+    for (const Members& members : systems) every.push_back(&members.first);
+    const std::vector<char> is_dense = dense_systems(gram, every);
+    std::vector<const Members*> dense, others;
+    for (const Members& members : systems)
+        (is_dense[dense.size() + others.size()] ? dense : others).push_back(&members);
     std::vector<std::vector<double>> coefficients(sums.spans.size());
-    for (const Batch& batch : batches_of(systems, gram)) {
+    const auto solve = [&](const RidgeSystem& system, const Members& members) {
+        const index size = system.size() * right.count;
+        for (const index t : members.second)
+            coefficients[t] = system.solve({right.of_term[t], right.of_term[t] + size});
+    };
+    std::vector<const Spanning*> of_dense;
+    for (const Members* members : dense) of_dense.push_back(&members->first);
+    form_systems(gram, x, weight, of_dense, n_threads, [&](index k, Buffer<double> covariance) {
+        solve(RidgeSystem(gram, *of_dense[k], ridge, std::move(covariance)), *dense[k]);
+    });
+    for (const Batch& batch : batches_of(others, gram)) {
         const SpanGram more(gram.spans(), x, weight, sums.total, sums.column_mean,
                             {batch.missing.begin(), batch.missing.end()}, n_threads, &gram);
-        parallel_for(index(batch.systems.size()), n_threads, [&](index k) {
-            const auto& [spanning, terms] = *batch.systems[k];
-            const RidgeSystem system(more, spanning, ridge);
-            const index size = gram.columns(spanning) * right.count;
-            for (const index t : terms) coefficients[t] = system.solve({right.of_term[t], right.of_term[t] + size});
-        });
+        parallel_for(index(batch.systems.size()), n_threads,
+                     [&](index k) { solve(RidgeSystem(more, batch.systems[k]->first, ridge), *batch.systems[k]); });
     }
     return coefficients;
 }

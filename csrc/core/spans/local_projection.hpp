@@ -16,11 +16,15 @@ namespace fasthdmr {
 class RidgeSystem {
 public:
     RidgeSystem(const SpanGram& gram, const Spanning& spanning, double ridge);
+    // With the covariance matrix, of which the lower triangle is read.
+    RidgeSystem(const SpanGram& gram, const Spanning& spanning, double ridge, Buffer<double> covariance);
     // b holds one or more right-hand sides, one after the other.
     std::vector<double> solve(std::vector<double> b) const;
     index size() const { return n_; }
 
 private:
+    void factor(const SpanGram& gram, const Spanning& spanning, double ridge, Buffer<double> covariance);
+
     index n_;
     Buffer<double> factor_;
     std::optional<LevelElimination> levels_;  // then factor_ is empty

@@ -158,7 +158,7 @@ class TreeSums:
                     coarse_orders,
                     with_outputs=False,
                     with_terms=False,
-                    pairs=pairs,
+                    pairs=None if pairs == "inside" else pairs,  # no component is on coarse spans
                     n_threads=n_threads,
                 )
         return cls(fine, coarse, refine)

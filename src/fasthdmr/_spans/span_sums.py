@@ -46,7 +46,7 @@ class SpanSums:
         *,
         with_outputs: bool,
         with_terms: bool,
-        pairs: Pairs,
+        pairs: Pairs | None,
         n_threads: int,
     ) -> Self:
         """Sum over rows, for the terms of trees.
@@ -62,7 +62,8 @@ class SpanSums:
             By output and term: the largest order of the spans that it is projected on.
         with_outputs, with_terms : bool
             Whether to sum the outputs, and the squares of terms.
-        pairs : str
+        pairs : str or None
+            None: no Gram blocks.
         n_threads : int
         """
         sums = _core.tree_sums(
@@ -75,6 +76,8 @@ class SpanSums:
             with_terms=with_terms,
             n_threads=n_threads,
         )
+        if pairs is None:
+            return cls(basis, sums, _core.SpanGram.restored(sums, ([], [])))
         return cls(basis, sums, _core.SpanGram(sums, X, weights, pairs, n_threads))
 
     @classmethod
