@@ -6,7 +6,7 @@ diagonal entry of the hat matrix. This is exact for fixed knots and a fixed pena
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,9 +18,11 @@ from scipy.sparse import csc_array
 from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._spans.axes import axis_columns, axis_kernel
 from fasthdmr._spans.basis import Basis, tensor_columns
+from fasthdmr._support.steps import steps
 from fasthdmr._support.typing import Floats
 
 EXACT_ROWS = 2000
+_STEP = 1e6  # numbers of projections computed at a time
 WORK = 4e9
 """The most multiplications for exact leverages, which take less than a second."""
 
@@ -98,28 +100,52 @@ class LocalProjection:
             b, order = self.of_term[t]
             if order and len(self.coefficients[t]):
                 systems.setdefault((b, tuple(self.bases[b].inside(u, order))), []).append(t)
-        spans = [SpanColumns(basis, rows.X) for basis in self.bases]
-        share, missed = rows.share, {}
-        for (b, numbers), members in systems.items():
-            found = spans[b].of(numbers) @ np.column_stack([self.coefficients[t] for t in members])
-            rest = terms[:, members].sum(axis=1) - found.sum(axis=1)
-            missed[b, numbers] = rest - share @ rest
+        numbers, members = list(systems), list(systems.values())
+        share, missed = rows.share, -self._projections(rows, numbers, members)
+        for s, of in enumerate(members):
+            missed[:, s] += terms[:, of].sum(axis=1)
+        missed -= share @ missed
         # Leverages are computed for the systems with the largest residuals first. When `work` is used up, the remaining
         # systems get the mean leverage per column of the earlier ones.
-        result, done, spent, n_columns = left.copy(), 0.0, 0.0, 0
-        for key in sorted(missed, key=lambda key: -(share @ missed[key] ** 2)):
-            b, numbers = key
-            sizes = spans[b].sizes[list(numbers)]
-            p = np.repeat(sizes, sizes)
-            done += len(share) * float(len(p)) ** 2
-            if done <= work or not spent:
-                quadratic = leverages(spans[b].of(numbers), share, self.ridge / p)
-                spent, n_columns = spent + float(share @ quadratic), n_columns + len(p)
-            else:
-                quadratic = np.full(len(share), len(p) * spent / n_columns)
-            leverage = rows.influence * (1 + quadratic)
-            result += missed[key] * leverage / (1 - leverage)
+        columns = [SpanColumns(basis, rows.X) for basis in self.bases]
+        sizes = [np.array(basis.sizes) for basis in self.bases]
+        n_columns = np.array([sizes[b][list(spans)].sum() for b, spans in numbers], dtype=np.int64)
+        by_size = np.argsort(-(share @ missed**2), kind="stable")
+        done = len(share) * np.cumsum(n_columns[by_size].astype(np.float64) ** 2)
+        n_exact = max(1, int(np.searchsorted(done, work, side="right")))
+        result, spent = left.copy(), 0.0
+        for k in by_size[:n_exact]:
+            b, spans = numbers[k]
+            p = np.repeat(sizes[b][list(spans)], sizes[b][list(spans)])
+            quadratic = leverages(columns[b].of(spans), share, self.ridge / p)
+            spent += float(share @ quadratic)
+            result += missed[:, k] * _odds(rows.influence * (1 + quadratic))
+        per_column = spent / max(n_columns[by_size[:n_exact]].sum(), 1)
+        for k in by_size[n_exact:]:
+            result += missed[:, k] * _odds(rows.influence * (1 + n_columns[k] * per_column))
         return result
+
+    def _projections(
+        self, rows: Rows, systems: Sequence[tuple[int, Sequence[int]]], members: Sequence[Sequence[int]]
+    ) -> Floats:
+        """Return the sum of the projections of the terms of each system, given its basis and spans; (m, systems)."""
+        result = np.empty((len(rows.X), len(systems)), order="F")
+        for b, basis in enumerate(self.bases):
+            ends = basis.core.first_columns + basis.sizes
+            columns = np.split(np.arange(basis.core.n_columns), ends - basis.sizes)[1:]
+            own = np.flatnonzero([own == b for own, _ in systems])
+            for part in steps(len(own), len(rows.X), _STEP):
+                of = own[part]
+                column = [np.concatenate([columns[s] for s in systems[k][1]]) for k in of]
+                weight = [np.sum([self.coefficients[t] for t in members[k]], axis=0) for k in of]
+                begin = np.cumsum([0, *map(len, column)])
+                found = basis.core.evaluate(rows.X, begin, np.concatenate(column), np.concatenate(weight), 1)
+                result[:, of] = found
+        return result
+
+
+def _odds(leverage: Floats) -> Floats:
+    return leverage / (1 - leverage)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,21 +200,30 @@ class SpanColumns:
     """
 
     def __init__(self, basis: Basis, X: Floats) -> None:
-        self.basis = basis
-        self.sizes = np.array(basis.sizes)
-        self.axes = [axis_columns(axis, X[:, axis[0]]) for axis in basis.axes]
+        self.basis, self.X = basis, X
+        self._axes: dict[int, Floats] = {}  # those that were needed
 
     def of(self, spans: Sequence[int]) -> Floats:
         """Return the columns of the given spans, (m, p)."""
-        return np.hstack([tensor_columns(self.axes, self.basis.axes_of[s]) for s in spans])
+        axes_of = [self.basis.axes_of[s] for s in spans]
+        values = self._values({a for axes in axes_of for a in axes})
+        return np.hstack([tensor_columns(values, axes) for axes in axes_of])
 
     def kernel(self) -> Floats:
         """Return the Gram matrix of the rows, (m, m), in which a column counts as often as its span has columns."""
-        products = [axis_kernel(axis, columns) for axis, columns in zip(self.basis.axes, self.axes, strict=True)]
+        values = self._values(range(len(self.basis.axes)))
+        products = [axis_kernel(axis, values[a]) for a, axis in enumerate(self.basis.axes)]
         result = np.zeros_like(products[0])
-        for axes, size in zip(self.basis.axes_of, self.sizes.tolist(), strict=True):
+        for axes, size in zip(self.basis.axes_of, self.basis.sizes, strict=True):
             result += size * np.prod([products[a] for a in axes], axis=0)
         return result
+
+    def _values(self, axes: Iterable[int]) -> dict[int, Floats]:
+        """Return the columns of axes, and perhaps of others, by number."""
+        for a in set(axes) - self._axes.keys():
+            axis = self.basis.axes[a]
+            self._axes[a] = axis_columns(axis, self.X[:, axis.variable])
+        return self._axes
 
 
 def leverages(columns: Floats, share: Floats, ridge: Floats) -> Floats:
