@@ -22,7 +22,7 @@ Arrays = dict[str, np.ndarray]
 
 _WARM_UP = 0.2
 _LONG = 1.0  # seconds; runs that take longer depend little on caches, and need no warm-up
-_BUDGET = 5.0  # seconds; a contender whose timed runs have taken longer has no more of them
+_BUDGET = 5.0  # seconds of timed runs of a contender
 
 
 @dataclass(frozen=True)
@@ -169,10 +169,11 @@ def _start(contender: Contender) -> tuple[Any, Any]:
     return process, here
 
 
-def measure(contenders: list[Contender], repeats: int) -> list[Measurement]:
+def measure(contenders: list[Contender], repeats: int, budget: float = _BUDGET) -> list[Measurement]:
     """Run every contender once (peak, summary), then those without a limit `repeats` times in turn.
 
-    A contender that takes seconds is run fewer times, at least once; tables state the number of timed runs.
+    A contender whose timed runs have taken longer than `budget` seconds has no more of them, but has at least one;
+    tables state the number of timed runs.
     """
     measurements = [Measurement(contender) for contender in contenders]
     children: list[tuple[Any, Any]] = []
@@ -188,7 +189,7 @@ def measure(contenders: list[Contender], repeats: int) -> list[Measurement]:
                 children[-1][0].terminate()
         for _ in range(repeats):
             for (_, pipe), measurement in zip(children, measurements, strict=True):
-                has_time = measurement.contender.limit is None and sum(measurement.seconds) < _BUDGET
+                has_time = measurement.contender.limit is None and sum(measurement.seconds) < budget
                 if not measurement.failure and has_time:
                     pipe.send("again")
                     seconds = _ask(pipe, measurement)
