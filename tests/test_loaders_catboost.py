@@ -105,7 +105,10 @@ def test_random_models(data):
 
 def test_sums_and_shrunk_models():
     first, second = fitted("regressor"), cb.CatBoostRegressor(iterations=5, **QUIET).fit(X, Y)
-    check(cb.sum_models([first, second], weights=[0.3, 2.0]), X)
+    both = cb.sum_models([first, second], weights=[0.3, 2.0])
+    check(both, X)
+    fit = TreeHDMR(both, measure="product", order=None).fit(X)  # scikit-learn takes the sum for an unfitted model
+    assert_close(fit.predict(X), load_forest(both).predict(X))
     first.shrink(5, ntree_start=2)
     assert check(first, X).n_trees == 3
 
