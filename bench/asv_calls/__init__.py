@@ -1,0 +1,1 @@
+"""The ten calls of `bench.workloads`, for asv."""
