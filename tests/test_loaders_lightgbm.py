@@ -1,5 +1,7 @@
 """LightGBM's models against LightGBM: the float64 sum over its own leaves, which is its raw score."""
 
+import re
+
 import numpy as np
 import pytest
 from boosters import CODES, awkward_rows, category_rows, check_groups, library, tied_rows
@@ -208,6 +210,13 @@ def test_boosters_take_missing_values_in_tree_hdmr():
     booster = fitted("regressor", rows).booster_
     fit = TreeHDMR(booster, order=5, smooth=False).fit(rows)
     assert_close(fit.predict(rows) + fit.residual(rows), load_forest(booster).predict(rows), rtol=1e-9)
+
+
+def test_missing_values_that_count_as_zero_at_a_threshold_of_zero():
+    model = lgb.LGBMRegressor(n_estimators=2, use_missing=False, num_leaves=3, **QUIET).fit(X, Y)
+    text = re.sub(r"tree_sizes=.*\n", "", model.booster_.model_to_string())  # they are those of another text
+    text = re.sub(r"(?<=\nthreshold=)[^\n]*", "0 0", text)
+    check(lgb.Booster(model_str=text), np.array([[np.nan] * 5, [0.0] * 5, [-1.0] * 5, [1.0] * 5]))
 
 
 def test_linear_leaves_are_refused():
