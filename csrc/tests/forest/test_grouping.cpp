@@ -67,15 +67,6 @@ TEST(every_tree_is_in_one_group) {
     }
 }
 
-TEST(touched_subspaces_have_at_most_the_order) {
-    Trees trees(3, 1, 1);
-    trees.add(path({0, 1, 2}));
-    const Forest forest = trees.forest();
-    const std::vector<Subspace> single{{0}, {1}, {2}}, pairs{{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}};
-    CHECK(touched_subspaces(forest, 1) == single && touched_subspaces(forest, 2) == pairs);
-    CHECK(touched_subspaces(forest, 3).size() == 7);
-}
-
 TEST(subspaces_precede_by_order_then_lexicographically) {
     CHECK(precedes({}, {0}) && precedes({9}, {0, 1}) && precedes({0, 9}, {1, 2}) && precedes({2}, {10}));
     CHECK(!precedes({1, 2}, {1, 2}) && !precedes({0, 1}, {9}));
