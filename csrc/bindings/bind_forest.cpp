@@ -3,7 +3,9 @@
 
 #include "features/node_features.hpp"
 #include "features/tree_features.hpp"
+#include "forest/compared_nodes.hpp"
 #include "forest/forest.hpp"
+#include "forest/rounding.hpp"
 #include "pybind.hpp"
 #include "released.hpp"
 
@@ -83,10 +85,10 @@ std::shared_ptr<Forest> make_float64_forest(index n_features, index n_outputs, c
         arrays.threshold = rounded.data();
     }
     const NodeArrays nodes{arrays.n_nodes, arrays.left, arrays.right, arrays.feature, arrays.threshold, arrays.set};
-    std::vector<std::int64_t> numbers(arrays.n_nodes);
-    arrays.comparison =
-        std::make_shared<const Comparison>(Comparison::of_nodes(nodes, std::move(replacements), cuts, numbers.data()));
-    arrays.set = numbers.data();
+    const ComparedNodes compared = compare_nodes(nodes, std::move(replacements), cuts);
+    arrays.comparison = compared.comparison;
+    arrays.set = compared.set.data();
+    arrays.code = compared.code.data();
     return std::make_shared<Forest>(arrays);
 }
 

@@ -129,9 +129,10 @@ inline py::tuple comparison_state(const Comparison& comparison) {
     std::vector<index> features;
     const std::vector<index> variables(comparison.variables().begin(), comparison.variables().end());
     py::list cuts;
-    for (const ValueSet& set : comparison.sets()) {
+    for (index s = 0; s < comparison.sets().size(); ++s) {
+        const ValueSet set = comparison.sets()[s];
         features.push_back(set.feature);
-        cuts.append(to_array(set.cuts));
+        cuts.append(py::array_t<double>(set.size(), set.begin()));
     }
     return py::make_tuple(comparison.n_features(), thresholds, replaced, to_array(features), cuts, to_array(variables),
                           comparison.first());
@@ -151,10 +152,11 @@ inline std::shared_ptr<const Comparison> to_comparison(const py::tuple& state) {
     auto thresholds = as_vectors(state[1].cast<py::list>());
     auto replaced = as_replacements(state[2].cast<Doubles>());
     const auto features = state[3].cast<std::vector<index>>();
-    auto cuts = as_vectors(state[4].cast<py::list>());
+    const auto cuts = as_vectors(state[4].cast<py::list>());
     if (features.size() != cuts.size()) throw Error("a damaged state: every set needs a feature");
-    std::vector<ValueSet> sets;
-    for (std::size_t s = 0; s < cuts.size(); ++s) sets.push_back({features[s], std::move(cuts[s])});
+    ValueSets sets;
+    for (std::size_t s = 0; s < cuts.size(); ++s)
+        sets.append({features[s], cuts[s].data(), cuts[s].data() + cuts[s].size()});
     const Comparison own = thresholds.empty() ? Comparison(state[0].cast<index>(), std::move(replaced))
                                               : Comparison(std::move(thresholds), std::move(replaced), std::move(sets));
     return std::make_shared<const Comparison>(

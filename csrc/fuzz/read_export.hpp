@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "features/tree_features.hpp"
+#include "forest/compared_nodes.hpp"
 #include "forest/forest.hpp"
 #include "loaders/read_trees.hpp"
 #include "matrix.hpp"
@@ -22,15 +23,14 @@ inline void evaluate_forest(const ReadTrees& trees) {
     }
     const NodeArrays nodes{trees.n_nodes(),      trees.left.data(),      trees.right.data(),
                            trees.feature.data(), trees.threshold.data(), trees.category_set.data()};
-    std::vector<std::int64_t> sets(trees.n_nodes());
-    const auto comparison = std::make_shared<const Comparison>(
-        Comparison::of_nodes(nodes, std::vector<Replacement>(kColumns), cuts, sets.data()));
+    const ComparedNodes compared = compare_nodes(nodes, std::vector<Replacement>(kColumns), cuts);
     const std::vector<std::int64_t> outputs(trees.n_trees(), 0);
     const std::vector<double> offset(trees.width, 0.0);
-    const auto forest = std::make_shared<const Forest>(TreeArrays{
-        kColumns, trees.width, trees.n_trees(), trees.n_nodes(), trees.width, trees.tree_offsets.data(),
-        trees.left.data(), trees.right.data(), trees.feature.data(), trees.threshold.data(), trees.missing_left.data(),
-        trees.value.data(), outputs.data(), offset.data(), trees.weight.data(), comparison, sets.data()});
+    const auto forest = std::make_shared<const Forest>(
+        TreeArrays{kColumns, trees.width, trees.n_trees(), trees.n_nodes(), trees.width, trees.tree_offsets.data(),
+                   trees.left.data(), trees.right.data(), trees.feature.data(), trees.threshold.data(),
+                   trees.missing_left.data(), trees.value.data(), outputs.data(), offset.data(), trees.weight.data(),
+                   compared.comparison, compared.set.data(), compared.code.data()});
     Matrix x(2, kColumns);
     std::fill(x.values.begin(), x.values.end(), 0.5);
     std::vector<double> out(x.rows * trees.width);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "forest/compared_nodes.hpp"
 #include "forest/forest.hpp"
 #include "forest/grouping.hpp"
 #include "matrix.hpp"
@@ -84,10 +85,9 @@ struct Trees {
                                feature.data(),     threshold.data(), set.data()};
         SetCuts all;
         for (const std::vector<double>& of : cuts) all.append(of);
-        comparison =
-            std::make_shared<const Comparison>(Comparison::of_nodes(nodes, std::vector<Replacement>(n_features), all));
+        comparison = compare_nodes(nodes, std::vector<Replacement>(n_features), all).comparison;
         for (std::size_t m = 0; m < left.size(); ++m)
-            if (set[m] >= 0) set[m] = comparison->column({feature[m], cuts[set[m]]}) - n_features;
+            if (set[m] >= 0) set[m] = comparison->column({feature[m], all.begin(set[m]), all.end(set[m])}) - n_features;
     }
 
     TreeArrays arrays() const {
@@ -118,7 +118,7 @@ struct Trees {
     bool goes_left(index m, double x) const {
         if (set.empty()) return double(float(x)) <= threshold[m];
         if (set[m] < 0) return x <= threshold[m];
-        const std::vector<double>& cuts = comparison->sets()[set[m]].cuts;
+        const ValueSet cuts = comparison->sets()[set[m]];
         return std::count_if(cuts.begin(), cuts.end(), [&](double cut) { return cut < x; }) % 2 == 1;
     }
 

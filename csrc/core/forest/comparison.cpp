@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
-#include <tuple>
 #include <utility>
 
+#include "forest/rounding.hpp"
 #include "kernels/kernels.hpp"
 #include "support/interruption.hpp"
-#include "support/neighbour.hpp"
 #include "support/sorting.hpp"
 
 namespace fasthdmr {
@@ -18,73 +16,28 @@ namespace {
 
 constexpr std::size_t kMostCodes = std::size_t(1) << 24;  // float32 represents integers up to this one exactly
 
-// Recognises most numbers of a feature that it has seen before. Libraries that bin the columns repeat a few hundred
-// thresholds in many nodes, and sorting all of them would take longer.
-class Repeats {
-public:
-    explicit Repeats(index n_numbers) : bits_(1) {
-        while (bits_ < kMostBits && (index(1) << bits_) < n_numbers) ++bits_;
-        seen_.resize(std::size_t(1) << bits_, {-1, 0.0});
-    }
-
-    // Returns false for every new number, and for some others.
-    bool has(std::int64_t feature, double number) {
-        constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;
-        std::uint64_t bits;
-        std::memcpy(&bits, &number, sizeof bits);
-        const std::pair<std::int64_t, double> both(feature, number);
-        auto& last = seen_[(bits + std::uint64_t(feature)) * golden >> (64 - bits_)];
-        if (last == both) return true;
-        last = both;
-        return false;
-    }
-
-private:
-    static constexpr int kMostBits = 13;
-    int bits_;
-    std::vector<std::pair<std::int64_t, double>> seen_;
-};
-
 }  // namespace
-
-float largest_float_not_above(double threshold) {
-    constexpr double largest = std::numeric_limits<float>::max();
-    constexpr float infinity = std::numeric_limits<float>::infinity();
-    if (threshold > largest) return threshold == infinity ? infinity : float(largest);
-    if (threshold < -largest) return -infinity;
-    const float rounded = float(threshold);
-    return double(rounded) > threshold ? std::nextafter(rounded, -infinity) : rounded;
-}
-
-// Conversion to float32 rounds to the nearest number, and a midpoint to the neighbour with an even last bit. For
-// rounding, infinity, the next number above the largest float32, counts as 2^128. The middle is never 0.
-double largest_double_not_above(float threshold) {
-    constexpr float infinity = std::numeric_limits<float>::infinity();
-    const auto finite = [](float v) { return std::isinf(v) ? std::copysign(0x1p128, double(v)) : double(v); };
-    if (threshold == infinity) return infinity;
-    const double middle = (finite(threshold) + finite(neighbour(threshold, 1))) * 0.5;
-    // The middle, or the next smaller number, without a branch: which one it is cannot be predicted.
-    std::int64_t bits;
-    std::memcpy(&bits, &middle, sizeof bits);
-    bits += std::int64_t(float(middle) > threshold) * (middle > 0.0 ? -1 : 1);
-    double result;
-    std::memcpy(&result, &bits, sizeof result);
-    return result;
-}
-
-double smallest_double_not_below(float threshold) { return -largest_double_not_above(-threshold); }
 
 Comparison::Comparison(index n_features, std::vector<Replacement> replaced)
     : n_features_(n_features), replaced_(std::move(replaced)) {}
 
-Comparison::Comparison(std::vector<std::vector<double>> thresholds, std::vector<Replacement> replaced,
-                       std::vector<ValueSet> sets)
+Comparison::Comparison(std::vector<std::vector<double>> thresholds, std::vector<Replacement> replaced, ValueSets sets)
     : n_features_(index(thresholds.size())),
       thresholds_(std::move(thresholds)),
       replaced_(std::move(replaced)),
       sets_(std::move(sets)) {
     check();
-    mark_sets();
+    mark_sets(codes_of_cuts());
+}
+
+Comparison::Comparison(std::vector<std::vector<double>> thresholds, std::vector<Replacement> replaced, ValueSets sets,
+                       const std::vector<std::int32_t>& codes_of_cuts)
+    : n_features_(index(thresholds.size())),
+      thresholds_(std::move(thresholds)),
+      replaced_(std::move(replaced)),
+      sets_(std::move(sets)) {
+    check();
+    mark_sets(codes_of_cuts);
 }
 
 void Comparison::check() const {
@@ -95,28 +48,38 @@ void Comparison::check() const {
             if (std::isnan(sorted[k]) || (k > 0 && !(sorted[k - 1] < sorted[k])))
                 throw Error("the thresholds of a feature must be ascending numbers");
     }
-    for (std::size_t s = 0; s < sets_.size(); ++s) {
-        if (sets_[s].feature < 0 || sets_[s].feature >= n_features_)
+    for (index s = 0; s < sets_.size(); ++s) {
+        const ValueSet set = sets_[s];
+        if (set.feature < 0 || set.feature >= n_features_)
             throw Error("a set of values must be of one of the variables");
-        if (sets_[s].cuts.size() % 2 != 0 || !std::is_sorted(sets_[s].cuts.begin(), sets_[s].cuts.end()))
+        if (set.size() % 2 != 0 || !std::is_sorted(set.begin(), set.end()))
             throw Error("the cuts of a set must be ascending pairs");
-        if (s > 0 && !(sets_[s - 1] < sets_[s])) throw Error("the sets must ascend");
+        if (s > 0 && !(sets_[s - 1] < set)) throw Error("the sets must ascend");
     }
 }
 
-void Comparison::mark_sets() {
-    outside_.reserve(sets_.size());
-    for (const ValueSet& set : sets_) {
+std::vector<std::int32_t> Comparison::codes_of_cuts() const {
+    std::vector<std::int32_t> codes;
+    codes.reserve(sets_.n_cuts());
+    for (index s = 0; s < sets_.size(); ++s)
+        for (const double cut : sets_[s]) codes.push_back(std::int32_t(code_of_threshold(sets_[s].feature, cut)));
+    return codes;
+}
+
+void Comparison::mark_sets(const std::vector<std::int32_t>& codes_of_cuts) {
+    const std::int32_t* cut = codes_of_cuts.data();
+    index begin = 0;
+    for (index s = 0; s < sets_.size(); ++s) {
+        outside_begin_.push_back(begin);
+        begin += codes_and_missing(n_features_ + s);
+    }
+    outside_.assign(begin, 1);
+    for (index s = 0; s < sets_.size(); ++s) {
         poll();
-        const std::vector<double>& sorted = thresholds_[set.feature];
-        std::vector<std::uint8_t> outside(sorted.size() + 2, 1);
-        outside.back() = 2;
-        for (std::size_t k = 0; k < set.cuts.size(); k += 2) {
-            const auto begin = index(code_of_threshold(set.feature, set.cuts[k]));
-            const auto end = index(code_of_threshold(set.feature, set.cuts[k + 1]));
-            std::fill(outside.begin() + begin + 1, outside.begin() + end + 1, std::uint8_t(0));
-        }
-        outside_.push_back(std::move(outside));
+        std::uint8_t* outside = outside_.data() + outside_begin_[s];
+        outside[codes_and_missing(n_features_ + s) - 1] = 2;
+        for (index k = 0; k < sets_[s].size(); k += 2, cut += 2)
+            std::fill(outside + cut[0] + 1, outside + cut[1] + 1, std::uint8_t(0));
     }
 }
 
@@ -125,104 +88,11 @@ void sort_thresholds(std::vector<double>& thresholds) {
     thresholds.erase(std::unique(thresholds.begin(), thresholds.end()), thresholds.end());
 }
 
-namespace {
-
-// Sorts intervals (low, high], given as pairs of numbers, and merges those that overlap or touch. Returns how many
-// numbers are left.
-index merged(double* ends, index count) {
-    std::vector<std::pair<double, double>> pairs;
-    for (index k = 0; k < count; ++k) pairs.emplace_back(ends[2 * k], ends[2 * k + 1]);
-    std::sort(pairs.begin(), pairs.end());
-    index size = 0;
-    for (const auto& [low, high] : pairs) {
-        if (size > 0 && low <= ends[size - 1]) {
-            ends[size - 1] = std::max(ends[size - 1], high);
-            continue;
-        }
-        ends[size++] = low;
-        ends[size++] = high;
-    }
-    return size;
-}
-
-}  // namespace
-
-void SetCuts::append(const std::vector<double>& cuts) {
-    cuts_.insert(cuts_.end(), cuts.begin(), cuts.end());
-    offsets_.push_back(index(cuts_.size()));
-}
-
-void SetCuts::append_union(const double* intervals, index count, bool rounds) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    const auto first = index(cuts_.size());
-    bool ascends = true;
-    for (index k = 0; k < count; ++k) {
-        const double low = intervals[2 * k], high = intervals[2 * k + 1];
-        if (!(low <= high)) throw Error("the ends of the intervals of a set must be ascending numbers");
-        const double least = rounds ? smallest_double_not_below(float(low)) : low;
-        const double below = least == -infinity ? least : neighbour(least, -1);
-        ascends &= k == 0 || cuts_.back() < below;
-        cuts_.push_back(below);
-        cuts_.push_back(rounds ? largest_double_not_above(float(high)) : high);
-    }
-    if (!ascends) cuts_.resize(first + merged(cuts_.data() + first, count));
-    offsets_.push_back(index(cuts_.size()));
-}
-
-namespace {
-
-// A node that splits by a set. They are sorted as the sets are.
-struct SetSplit {
-    std::int64_t feature;
-    const double *begin, *end;  // its cuts
-    index node;
-
-    bool operator<(const SetSplit& other) const {
-        if (feature != other.feature) return feature < other.feature;
-        return std::lexicographical_compare(begin, end, other.begin, other.end);
-    }
-    bool is_of(const ValueSet& set) const {
-        return feature == set.feature && std::equal(begin, end, set.cuts.begin(), set.cuts.end());
-    }
-};
-
-}  // namespace
-
-// Invalid splits are skipped here: the constructor of Forest reports them.
-Comparison Comparison::of_nodes(const NodeArrays& a, std::vector<Replacement> replaced, const SetCuts& cuts,
-                                std::int64_t* numbers) {
-    std::vector<std::vector<double>> thresholds(replaced.size());
-    std::vector<SetSplit> by_set;
-    Repeats repeats(a.n_nodes);
-    const auto add = [&](std::int64_t feature, double x) {
-        if (!repeats.has(feature, x)) thresholds[feature].push_back(x);
-    };
-    if (numbers) std::fill(numbers, numbers + a.n_nodes, -1);
-    for (index m = 0; m < a.n_nodes; ++m) {
-        const bool splits = a.left[m] != -1 || a.right[m] != -1;
-        if (!splits || a.feature[m] < 0 || a.feature[m] >= index(thresholds.size())) continue;
-        const index set = a.set ? a.set[m] : -1;
-        if (set >= cuts.size()) throw Error("no such set of values: " + std::to_string(set));
-        if (set >= 0) by_set.push_back({a.feature[m], cuts.begin(set), cuts.end(set), m});
-        else if (!std::isnan(a.threshold[m])) add(a.feature[m], a.threshold[m]);
-    }
-    std::sort(by_set.begin(), by_set.end());
-    std::vector<ValueSet> sets;
-    for (const SetSplit& split : by_set) {
-        if (sets.empty() || !split.is_of(sets.back())) {
-            sets.push_back({split.feature, {split.begin, split.end}});
-            for (const double cut : sets.back().cuts) add(split.feature, cut);
-        }
-        if (numbers) numbers[split.node] = index(sets.size()) - 1;
-    }
-    for (std::vector<double>& of : thresholds) sort_thresholds(of);
-    return {std::move(thresholds), std::move(replaced), std::move(sets)};
-}
-
 Comparison Comparison::without_sets() const {
     Comparison result = *this;
-    result.sets_.clear();
+    result.sets_ = {};
     result.outside_.clear();
+    result.outside_begin_.clear();
     return result;
 }
 
@@ -241,9 +111,9 @@ Comparison Comparison::of_variables(std::vector<std::int32_t> variables, index f
 }
 
 index Comparison::column(const ValueSet& set) const {
-    const auto at = std::lower_bound(sets_.begin(), sets_.end(), set);
-    if (at == sets_.end() || !(*at == set)) throw Error("the comparison has no such set of values");
-    return n_features_ + (at - sets_.begin());
+    const index at = sets_.find(set);
+    if (at < 0) throw Error("the comparison has no such set of values");
+    return n_features_ + at;
 }
 
 float Comparison::code_of_threshold(index feature, double threshold) const {
@@ -293,7 +163,7 @@ void Comparison::load(const Table& x, const Rows& rows, index feature, float* ou
 }
 
 void Comparison::load_set(index column, const float* codes, index rows, float* out) const {
-    const std::vector<std::uint8_t>& outside = outside_[column - n_features_];
+    const std::uint8_t* outside = this->outside(column);
     for (index r = 0; r < rows; ++r) out[r] = std::isnan(codes[r]) ? codes[r] : float(outside[index(codes[r])]);
 }
 

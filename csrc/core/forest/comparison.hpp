@@ -5,36 +5,10 @@
 #include <memory>
 #include <vector>
 
+#include "forest/value_sets.hpp"
 #include "support/arrays.hpp"
 
 namespace fasthdmr {
-
-// The cuts of many sets of values, in one array. A set is the union of the intervals (cuts[0], cuts[1]], (cuts[2],
-// cuts[3]], ...
-class SetCuts {
-public:
-    // Appends the set that is the union of `count` closed intervals, given as pairs of numbers. If `rounds`, the union
-    // of the numbers whose rounding to float32 lies in an interval; the ends are then rounded, too.
-    void append_union(const double* intervals, index count, bool rounds = false);
-    // Appends a set by its cuts.
-    void append(const std::vector<double>& cuts);
-
-    index size() const { return index(offsets_.size()) - 1; }
-    const double* begin(index s) const { return cuts_.data() + offsets_[s]; }
-    const double* end(index s) const { return cuts_.data() + offsets_[s + 1]; }
-
-private:
-    std::vector<double> cuts_;
-    std::vector<index> offsets_{0};
-};
-
-// The nodes of a forest as arrays, from a loader.
-struct NodeArrays {
-    index n_nodes;
-    const std::int64_t *left, *right, *feature;
-    const double* threshold;
-    const std::int64_t* set = nullptr;  // by node: the number of its value set, or -1 for a threshold. Null: all -1
-};
 
 // Values in [low, high] are replaced by `by`: a number in that interval, or NaN (missing). If low > high, none are.
 struct Replacement {
@@ -42,25 +16,6 @@ struct Replacement {
 
     bool operator==(const Replacement& other) const;
 };
-
-// A set of values of a feature, such as the categories that go left at a split.
-struct ValueSet {
-    index feature;
-    std::vector<double> cuts;  // an even number of them, ascending
-
-    bool operator==(const ValueSet& other) const { return feature == other.feature && cuts == other.cuts; }
-    bool operator<(const ValueSet& other) const {
-        return feature != other.feature ? feature < other.feature : cuts < other.cuts;
-    }
-};
-
-// The largest float32 that is not above a threshold. A float32 x is above the threshold if and only if it is above this
-// number.
-float largest_float_not_above(double threshold);
-// The largest float64 whose rounding to float32 is not above the threshold.
-double largest_double_not_above(float threshold);
-// The smallest float64 whose rounding to float32 is not below the threshold.
-double smallest_double_not_below(float threshold);
 
 // A row goes left if x <= threshold, compared in float32 (scikit-learn's trees cast x) or in float64. Nodes compare
 // codes, which are float32 numbers. For a comparison in float32 the code of x is x, rounded to float32. For a
@@ -79,12 +34,10 @@ public:
     Comparison(index n_features, std::vector<Replacement> replaced = {});
     // A comparison in float64. The thresholds of each feature must include the cuts of its sets, and ascend strictly.
     // The sets must ascend strictly, too.
-    Comparison(std::vector<std::vector<double>> thresholds, std::vector<Replacement> replaced,
-               std::vector<ValueSet> sets = {});
-    // The comparison in float64 for the nodes of a forest, with the cuts of their sets. `numbers`, if given,
-    // receives for each node the number of its set in this comparison, or -1.
-    static Comparison of_nodes(const NodeArrays& nodes, std::vector<Replacement> replaced, const SetCuts& cuts = {},
-                               std::int64_t* numbers = nullptr);
+    Comparison(std::vector<std::vector<double>> thresholds, std::vector<Replacement> replaced, ValueSets sets = {});
+    // The same, with the codes of the cuts of all sets, one set after the other.
+    Comparison(std::vector<std::vector<double>> thresholds, std::vector<Replacement> replaced, ValueSets sets,
+               const std::vector<std::int32_t>& codes_of_cuts);
     // This comparison without the columns of sets.
     Comparison without_sets() const;
     // This comparison with feature j in column first + j of the input, as a function of variables[j]. No variables: each
@@ -107,11 +60,11 @@ public:
         return variables_.empty() ? feature(column) : variables_[feature(column)];
     }
     // Whether every column is another variable.
-    bool has_a_variable_by_column() const { return variables_.empty() && sets_.empty(); }
+    bool has_a_variable_by_column() const { return variables_.empty() && sets_.size() == 0; }
     // Whether features are the columns of the input and variables of their own.
     bool is_of_input() const { return variables_.empty() && first_ == 0; }
-    const std::vector<ValueSet>& sets() const { return sets_; }
-    const ValueSet& set(index column) const { return sets_[column - n_features_]; }
+    const ValueSets& sets() const { return sets_; }
+    ValueSet set(index column) const { return sets_[column - n_features_]; }
     // The column of a set, which must be one of sets().
     index column(const ValueSet& set) const;
     bool is_float32() const { return thresholds_.empty(); }
@@ -129,7 +82,9 @@ public:
     void load_set(index column, const float* codes, index rows, float* out) const;
     // For each code of the feature of the set: 1 if values with this code are outside the set, else 0. A last entry,
     // 2, is for missing values.
-    const std::vector<std::uint8_t>& outside(index column) const { return outside_[column - n_features_]; }
+    const std::uint8_t* outside(index column) const { return outside_.data() + outside_begin_[column - n_features_]; }
+    // The number of these entries.
+    index codes_and_missing(index column) const { return index(thresholds_[feature(column)].size()) + 2; }
 
     bool operator==(const Comparison& other) const;
 
@@ -137,15 +92,17 @@ private:
     double replace(index feature, double x) const;
     void load_coded(index feature, const double* x, index rows, float* out) const;
     void check() const;
-    void mark_sets();
+    std::vector<std::int32_t> codes_of_cuts() const;
+    void mark_sets(const std::vector<std::int32_t>& codes_of_cuts);
 
     index n_features_;
     index first_ = 0;
     std::vector<std::int32_t> variables_;
     std::vector<std::vector<double>> thresholds_;
     std::vector<Replacement> replaced_;
-    std::vector<ValueSet> sets_;
-    std::vector<std::vector<std::uint8_t>> outside_;  // by set
+    ValueSets sets_;
+    std::vector<std::uint8_t> outside_;  // set by set
+    std::vector<index> outside_begin_;
 };
 
 // Sorts thresholds and removes duplicates.

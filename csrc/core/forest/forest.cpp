@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "forest/rounding.hpp"
 #include "support/interruption.hpp"
 
 namespace fasthdmr {
@@ -102,7 +103,8 @@ Node Forest::split(const TreeArrays& a, index t, index node, index left) const {
         return {0.0f, std::int32_t(n_features_ + set), std::int32_t(left)};
     }
     if (std::isnan(a.threshold[m])) throw Error(where(t, node) + "the threshold is NaN");
-    return {comparison_->code_of_threshold(feature, a.threshold[m]), std::int32_t(feature), std::int32_t(left)};
+    const float code = a.code ? a.code[m] : comparison_->code_of_threshold(feature, a.threshold[m]);
+    return {code, std::int32_t(feature), std::int32_t(left)};
 }
 
 std::vector<double> Forest::reach() const {
@@ -189,8 +191,9 @@ std::vector<std::vector<double>> float64_thresholds(const Forest& forest) {
                 !Forest::is_leaf(forest.tree(t), m) && node.feature < forest.n_features())
                 thresholds[node.feature].push_back(threshold_of(forest, node));
     }
-    for (const ValueSet& set : forest.comparison()->sets())
-        thresholds[set.feature].insert(thresholds[set.feature].end(), set.cuts.begin(), set.cuts.end());
+    const ValueSets& sets = forest.comparison()->sets();
+    for (index s = 0; s < sets.size(); ++s)
+        thresholds[sets[s].feature].insert(thresholds[sets[s].feature].end(), sets[s].begin(), sets[s].end());
     return thresholds;
 }
 
@@ -241,10 +244,8 @@ std::shared_ptr<const Comparison> one_comparison(const std::vector<std::shared_p
     }
     std::vector<ValueSet> sets;
     for (const auto& forest : forests)
-        sets.insert(sets.end(), forest->comparison()->sets().begin(), forest->comparison()->sets().end());
-    std::sort(sets.begin(), sets.end());
-    sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
-    const Comparison all(std::move(thresholds), std::move(replaced), std::move(sets));
+        for (index s = 0; s < forest->comparison()->sets().size(); ++s) sets.push_back(forest->comparison()->sets()[s]);
+    const Comparison all(std::move(thresholds), std::move(replaced), ValueSets(std::move(sets)));
     return std::make_shared<const Comparison>(all.of_variables(first->variables(), first->first()));
 }
 

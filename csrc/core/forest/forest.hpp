@@ -27,6 +27,8 @@ struct TreeArrays {
     std::shared_ptr<const Comparison> comparison = nullptr;
     // n_nodes; the number of the comparison's set whose values go left, or -1: a threshold. Null: all -1.
     const std::int64_t* set = nullptr;
+    // n_nodes; the comparison's codes of the thresholds. Null: they are looked up.
+    const float* code = nullptr;
 };
 
 // Kernels address the three words of each node, and the numbers of a block of 2^10 rows, by 32-bit offsets.

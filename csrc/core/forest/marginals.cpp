@@ -26,9 +26,10 @@ std::vector<std::vector<float>> all_thresholds(const std::vector<std::shared_ptr
                     !Forest::is_leaf(forest->tree(t), m) && node.feature < forest->n_features())
                     sorted[node.feature].push_back(node.threshold);
         }
-        for (const ValueSet& set : forest->comparison()->sets())
-            for (const double cut : set.cuts)
-                sorted[set.feature].push_back(forest->comparison()->code_of_threshold(set.feature, cut));
+        const ValueSets& sets = forest->comparison()->sets();
+        for (index s = 0; s < sets.size(); ++s)
+            for (const double cut : sets[s])
+                sorted[sets[s].feature].push_back(forest->comparison()->code_of_threshold(sets[s].feature, cut));
     }
     for (std::vector<float>& of : sorted) {
         sort_in_steps(of);

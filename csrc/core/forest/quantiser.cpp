@@ -82,21 +82,20 @@ void RankedBlock::encode(const Thresholds& thresholds, index variable, bool with
 namespace {
 
 // The position in `outside` of a value of the set's variable, given by its code.
-std::int32_t place_of(float code, const std::vector<std::uint8_t>& outside) {
-    return code != code ? std::int32_t(outside.size()) - 1 : std::int32_t(code);
-}
+std::int32_t place_of(float code, index places) { return code != code ? std::int32_t(places) - 1 : std::int32_t(code); }
 
 }  // namespace
 
 // The kernels' order of rows is applied to the codes of a variable once, and the result used for all of its sets.
 void RankedBlock::encode_set(index column, std::int16_t* codes) {
-    const std::vector<std::uint8_t>& outside = block_->comparison().outside(column);
-    if (outside.size() > std::size_t(1) << 16) return kernels().encode(ranks(column), rows_, codes);
+    const std::uint8_t* outside = block_->comparison().outside(column);
+    const index places = block_->comparison().codes_and_missing(column);
+    if (places > index(1) << 16) return kernels().encode(ranks(column), rows_, codes);
     const index feature = block_->comparison().feature(column);
     if (places_of_ != feature) {
         std::vector<std::int32_t> unordered(leading(), 0);
         const float* values = block_->values(feature);
-        for (index r = 0; r < rows_; ++r) unordered[r] = place_of(values[r], outside);
+        for (index r = 0; r < rows_; ++r) unordered[r] = place_of(values[r], places);
         places_.resize(unordered.size());
         kernels().encode(unordered.data(), index(unordered.size()), places_.data());
         places_of_ = feature;
@@ -106,10 +105,11 @@ void RankedBlock::encode_set(index column, std::int16_t* codes) {
 }
 
 void RankedBlock::rank_set(index column) const {
-    const std::vector<std::uint8_t>& outside = block_->comparison().outside(column);
+    const std::uint8_t* outside = block_->comparison().outside(column);
+    const index places = block_->comparison().codes_and_missing(column);
     const float* values = block_->values(block_->comparison().feature(column));
     std::int32_t* ranks = ranks_.data() + column * leading();
-    for (index r = 0; r < rows_; ++r) ranks[r] = outside[place_of(values[r], outside)];
+    for (index r = 0; r < rows_; ++r) ranks[r] = outside[place_of(values[r], places)];
 }
 
 }  // namespace fasthdmr

@@ -111,8 +111,9 @@ std::vector<PathToLeaf> paths_to_leaves(const ProductTrees& trees, const Product
 ProductTrees::ProductTrees(const std::vector<std::shared_ptr<const Forest>>& forests, index output,
                            const std::vector<const double*>& factors, std::shared_ptr<const Marginals> marginals)
     : marginals_(std::move(marginals)), whole_(marginals_->thresholds().variables(), -1) {
-    for (const ValueSet& set : marginals_->comparison()->sets())
-        whole_[set.feature] = sets_.number({{0, marginals_->thresholds().count(std::int32_t(set.feature)) + 1}});
+    const ValueSets& sets = marginals_->comparison()->sets();
+    for (index s = 0; s < sets.size(); ++s)
+        whole_[sets[s].feature] = sets_.number({{0, marginals_->thresholds().count(sets[s].feature) + 1}});
     std::map<Subspace, index> group_of;
     for (std::size_t i = 0; i < forests.size(); ++i) {
         const Forest& forest = *forests[i];
@@ -136,12 +137,12 @@ std::int32_t ProductTrees::split(const Forest& forest, const fasthdmr::Node& nod
         const std::int32_t rank = marginals_->split(variable, node.threshold);
         return whole_[variable] < 0 ? rank : ~sets_.number({{0, rank}});
     }
-    const ValueSet& set = forest.comparison()->set(node.feature);
+    const ValueSet set = forest.comparison()->set(node.feature);
     const auto rank = [&](double cut) {
         return marginals_->split(variable, forest.comparison()->code_of_threshold(variable, cut));
     };
     RankSets::Runs runs;
-    for (std::size_t k = 0; k < set.cuts.size(); k += 2) runs.push_back({rank(set.cuts[k]), rank(set.cuts[k + 1])});
+    for (const double* cut = set.begin(); cut != set.end(); cut += 2) runs.push_back({rank(cut[0]), rank(cut[1])});
     return ~sets_.number(runs);
 }
 

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "forest/compared_nodes.hpp"
 #include "forest/forest.hpp"
+#include "forest/rounding.hpp"
 #include "forest/row_block.hpp"
 #include "harness.hpp"
 #include "trees.hpp"
@@ -19,8 +21,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 std::shared_ptr<const Comparison> float64(const Trees& trees, std::vector<Replacement> replaced = {}) {
     const TreeArrays a = trees.arrays();
     replaced.resize(a.n_features);
-    return std::make_shared<const Comparison>(
-        Comparison::of_nodes({a.n_nodes, a.left, a.right, a.feature, a.threshold}, std::move(replaced)));
+    return compare_nodes({a.n_nodes, a.left, a.right, a.feature, a.threshold}, std::move(replaced)).comparison;
 }
 
 std::shared_ptr<const Forest> forest_of(const Trees& trees, std::shared_ptr<const Comparison> comparison) {
@@ -89,8 +90,7 @@ TEST(sets_of_values) {
     const std::int64_t set[] = {0, -1, -1};
     const TreeArrays a = trees.arrays();
     const NodeArrays nodes{3, a.left, a.right, a.feature, a.threshold, set};
-    const auto comparison =
-        std::make_shared<const Comparison>(Comparison::of_nodes(nodes, std::vector<Replacement>(2), cuts));
+    const auto comparison = compare_nodes(nodes, std::vector<Replacement>(2), cuts).comparison;
     CHECK(comparison->columns() == 3 && comparison->variable(2) == 1 && comparison->without_sets().columns() == 2);
     TreeArrays arrays = a;
     arrays.comparison = comparison;
@@ -150,7 +150,7 @@ TEST(numbers_of_the_sets_of_nodes) {
         cuts.push_back({low, low + 1.0});
         if (more > 0.0) cuts.back().insert(cuts.back().end(), {5.0, 6.0});
     }
-    std::vector<std::int64_t> left(12, 1), right(12, 2), feature(12, 0), set(12, -1), numbers(12, 7);
+    std::vector<std::int64_t> left(12, 1), right(12, 2), feature(12, 0), set(12, -1);
     const std::vector<double> threshold(12, 0.25);
     for (index m = 0; m < 10; ++m) {
         feature[m] = random.below(2);
@@ -160,16 +160,22 @@ TEST(numbers_of_the_sets_of_nodes) {
     const NodeArrays nodes{12, left.data(), right.data(), feature.data(), threshold.data(), set.data()};
     SetCuts all;
     for (const std::vector<double>& of : cuts) all.append(of);
-    const Comparison comparison = Comparison::of_nodes(nodes, std::vector<Replacement>(2), all, numbers.data());
-    CHECK(numbers[10] == -1 && numbers[11] == -1);
+    const auto [kept, numbers, codes] = compare_nodes(nodes, std::vector<Replacement>(2), all);
+    const Comparison& comparison = *kept;
+    CHECK(numbers[10] == -1 && numbers[11] == -1 && codes[10] == 1.0f);
     std::vector<char> used(comparison.sets().size(), 0);
     for (index m = 0; m < 10; ++m) {
-        CHECK((comparison.sets().at(numbers[m]) == ValueSet{feature[m], cuts[set[m]]}));
+        CHECK((comparison.sets()[numbers[m]] == ValueSet{feature[m], all.begin(set[m]), all.end(set[m])}));
         used[numbers[m]] = 1;
     }
     CHECK(std::count(used.begin(), used.end(), 0) == 0);
     CHECK(comparison.thresholds()[0].front() == 0.0 && comparison.code_of_threshold(0, 0.25) == 1.0f);
-    CHECK(Comparison::of_nodes(nodes, std::vector<Replacement>(2), all) == comparison);
+    // Codes that are looked up are the same.
+    CHECK(comparison == Comparison(comparison.thresholds(), comparison.replaced(), comparison.sets()));
+    for (index column = 2; column < comparison.columns(); ++column)
+        for (index place = 0; place < comparison.codes_and_missing(column); ++place)
+            CHECK(comparison.outside(column)[place] ==
+                  Comparison(comparison.thresholds(), comparison.replaced(), comparison.sets()).outside(column)[place]);
 }
 
 TEST(one_comparison_for_forests_of_both_kinds) {

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "forest/rounding.hpp"
 #include "harness.hpp"
 #include "trees.hpp"
 
