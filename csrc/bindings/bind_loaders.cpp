@@ -43,11 +43,16 @@ py::dict to_dict(ReadTrees&& trees) {
 
 py::object to_python(const Value& value);
 
-py::list to_list(const Value& value) {
+// Numbers become an array, because there may be as many as trees.
+py::object to_sequence(const Value& value) {
+    if (value.is_packed()) {
+        std::vector<double> numbers;
+        value.numbers(numbers);
+        return array(std::move(numbers));
+    }
     py::list result;
-    for (index k = 0; k < value.size(); ++k)
-        result.append(value.is_packed() ? py::float_(value.number(k)) : to_python(value.at(k)));
-    return result;
+    for (index k = 0; k < value.size(); ++k) result.append(to_python(value.at(k)));
+    return std::move(result);
 }
 
 // The JSON of the trees is left out, because the arrays replace it.
@@ -62,7 +67,7 @@ py::object to_python(const Value& value) {
         case Value::Kind::text:
             return py::str(value.text().data(), value.text().size());
         case Value::Kind::array:
-            return to_list(value);
+            return to_sequence(value);
         default:
             break;
     }

@@ -68,14 +68,17 @@ struct TreeLines {
         leaf_value, leaf_count, internal_count, is_linear, cat_boundaries, cat_threshold;
 
     std::optional<std::string_view>* field(std::string_view key) {
-        const std::pair<std::string_view, std::optional<std::string_view>*> fields[] = {
-            {"num_leaves", &num_leaves},         {"split_feature", &split_feature},   {"threshold", &threshold},
-            {"decision_type", &decision_type},   {"left_child", &left_child},         {"right_child", &right_child},
-            {"leaf_value", &leaf_value},         {"leaf_count", &leaf_count},         {"is_linear", &is_linear},
-            {"internal_count", &internal_count}, {"cat_boundaries", &cat_boundaries}, {"cat_threshold", &cat_threshold},
+        using Lines = TreeLines;
+        static constexpr std::pair<std::string_view, std::optional<std::string_view> Lines::*> fields[] = {
+            {"num_leaves", &Lines::num_leaves},         {"split_feature", &Lines::split_feature},
+            {"threshold", &Lines::threshold},           {"decision_type", &Lines::decision_type},
+            {"left_child", &Lines::left_child},         {"right_child", &Lines::right_child},
+            {"leaf_value", &Lines::leaf_value},         {"leaf_count", &Lines::leaf_count},
+            {"is_linear", &Lines::is_linear},           {"internal_count", &Lines::internal_count},
+            {"cat_boundaries", &Lines::cat_boundaries}, {"cat_threshold", &Lines::cat_threshold},
         };
         for (const auto& [name, line] : fields)
-            if (name == key) return line;
+            if (name == key) return &(this->*line);
         return nullptr;
     }
 };
@@ -127,7 +130,7 @@ private:
 
 class Reader {
 public:
-    explicit Reader(std::string_view text) : scanner_(text) {}
+    explicit Reader(std::string_view text) : scanner_(text) { model_.trees.reserve_for(text.size()); }
 
     LightgbmModel read() {
         while (true) {

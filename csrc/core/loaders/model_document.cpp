@@ -8,7 +8,8 @@ namespace fasthdmr {
 namespace {
 
 // Where the libraries store their trees; the booster dart of xgboost contains a gbtree.
-std::vector<ItemReader> readers_of(ReadTrees& trees) {
+std::vector<ItemReader> readers_of(std::string_view bytes, ReadTrees& trees) {
+    trees.reserve_for(bytes.size());
     const auto read = reader_of_xgboost(trees);
     return {{{"learner", "gradient_booster", "model", "trees"}, read},
             {{"learner", "gradient_booster", "gbtree", "model", "trees"}, read},
@@ -26,7 +27,7 @@ Library library_of(const Value& root) {
 }  // namespace
 
 ModelDocument::ModelDocument(std::string_view bytes)
-    : document_(bytes, readers_of(trees_)), library_(library_of(root())) {
+    : document_(bytes, readers_of(bytes, trees_)), library_(library_of(root())) {
     if (library_ == Library::catboost) finish_catboost(root(), trees_);
 }
 

@@ -22,6 +22,15 @@ struct ReadTrees {
     // Nodes of the current tree.
     index size() const { return n_nodes() - tree_offsets.back(); }
 
+    // Reserves memory for the nodes of an export of so many bytes. Memory that is not used costs nothing.
+    void reserve_for(std::size_t bytes) {
+        constexpr std::size_t bytes_of_node = 50;  // or more, in the exports of all libraries
+        const std::size_t nodes = bytes / bytes_of_node;
+        for (auto* const numbers : {&left, &right, &feature, &category_set}) numbers->reserve(nodes);
+        for (auto* const numbers : {&threshold, &value, &weight}) numbers->reserve(nodes);
+        missing_left.reserve(nodes);
+    }
+
     // Appends leaves of weight 0 and value 0, and returns the number of the first one.
     index append(index count = 1) {
         const index first = n_nodes(), all = first + count;

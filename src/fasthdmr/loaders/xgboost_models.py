@@ -111,7 +111,7 @@ def _levels(model: dict[str, Any]) -> tuple[tuple[Any, ...], ...] | None:
     for column in model.get("cats", {}).get("enc", []):
         values = [int(value) for value in column["values"]]
         if "offsets" not in column:
-            levels.append(tuple(column["values"]))
+            levels.append(tuple(map(float, column["values"])))
         elif any(not 0 <= value < 128 for value in values):
             return None
         elif values:
