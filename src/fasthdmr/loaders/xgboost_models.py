@@ -107,7 +107,7 @@ def _levels(model: dict[str, Any]) -> tuple[tuple[Any, ...], ...] | None:
 
     None if they are not known. xgboost counts characters but writes bytes, so only ASCII text can be read.
     """
-    levels = []
+    levels: list[tuple[Any, ...]] = []
     for column in model.get("cats", {}).get("enc", []):
         values = [int(value) for value in column["values"]]
         if "offsets" not in column:
