@@ -194,7 +194,7 @@ def test_written_examples(name, tmp_path):
         ("xgboost", '"num_class": "0"', '"num_class": "-1"', "'num_class' is out of range"),
         ("xgboost", '"num_class": "0"', '"num_class": "9999999999"', "'num_class' is out of range"),
         ("xgboost", '"num_class": "0", ', "", "no 'num_class'"),
-        ("xgboost", '"base_score": "0.5"', '"base_score": [1]', "list"),
+        ("xgboost", '"base_score": "0.5"', '"base_score": [1]', "must be str"),
         ("xgboost", '"base_score": "0.5"', '"base_score": "NaN"', "base_score.*out of the range"),
         ("xgboost", '"base_score": "0.5"', '"base_score": "' + "[" * 100_000 + '"', "recursion"),
         ("xgboost", "reg:squarederror", "count:poisson", None),
