@@ -8,13 +8,7 @@ namespace fasthdmr::FASTHDMR_ISA {
 
 namespace {
 
-// Number of doubles in a vector register; see cell_products.cpp.
-#if defined(__AVX__)
-constexpr int kLanes = 4;
-#else
-constexpr int kLanes = 2;
-#endif
-
+constexpr int kLanes = kSumLanes;
 using Lanes = Vector<kLanes>;
 
 constexpr int kRows = 4, kParts = kRows / kLanes;

@@ -7,14 +7,7 @@ namespace fasthdmr::FASTHDMR_ISA {
 
 namespace {
 
-// Number of doubles in a vector register. A core of Zen 4 forms 28 products a nanosecond with registers of four, and 20
-// with registers of eight, because it has no fused multiplication and addition here: that would change the bits.
-#if defined(__AVX__)
-constexpr int kLanes = 4;
-#else
-constexpr int kLanes = 2;
-#endif
-
+constexpr int kLanes = kSumLanes;
 using Lanes = Vector<kLanes>;
 
 constexpr int kRights = 4;  // right values at a time
