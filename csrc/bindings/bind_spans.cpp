@@ -257,21 +257,25 @@ py::list top_down_spans(const Sums& sums, const Gram& gram, const py::array_t<do
     return out;
 }
 
-py::array_t<index> cells_of(const std::vector<double>& breaks, const py::array& x, index column) {
-    const Table table = as_table(x);
-    py::array_t<index> out(table.rows);
-    find_cells(breaks, table, column, out.mutable_data());
-    return out;
+// (column, breaks, is_categorical, low, high)
+using GivenCells = std::tuple<index, std::vector<double>, bool, double, double>;
+
+CellAxis to_axis(const GivenCells& given) {
+    const auto& [column, breaks, is_categorical, low, high] = given;
+    return {column, breaks, is_categorical, low, high};
 }
 
-// Axes as (column, breaks, is_categorical, low, high).
-using GivenCells = std::tuple<index, std::vector<double>, bool, double, double>;
+py::array_t<index> cells_of(const GivenCells& axis, const py::array& x) {
+    const Table table = as_table(x);
+    py::array_t<index> out(table.rows);
+    find_cells(to_axis(axis), table, out.mutable_data());
+    return out;
+}
 
 py::list occupied(const std::vector<GivenCells>& given, const std::vector<std::pair<index, index>>& pairs,
                   const py::array& x, const std::optional<Doubles>& weight, int n_threads) {
     std::vector<CellAxis> axes;
-    for (const auto& [column, breaks, is_categorical, low, high] : given)
-        axes.push_back({column, breaks, is_categorical, low, high});
+    for (const GivenCells& each : given) axes.push_back(to_axis(each));
     const Table table = as_table(x);
     const double* w = optional_vector(weight, table.rows, "weight");
     std::vector<std::vector<char>> holds;
@@ -375,7 +379,7 @@ void bind_spans(py::module_& m) {
           py::arg("outputs"), py::arg("orders"), py::arg("with_outputs"), py::arg("with_terms"), py::arg("n_threads"));
     m.def("array_sums", &array_sums, py::arg("spans"), py::arg("x"), py::kw_only(), py::arg("weight").none(true),
           py::arg("values"), py::arg("n_threads"));
-    m.def("find_cells", &cells_of, py::arg("breaks"), py::arg("x"), py::arg("column"));
+    m.def("find_cells", &cells_of, py::arg("axis"), py::arg("x"));
     m.def("occupied_cells", &occupied, py::arg("axes"), py::arg("pairs"), py::arg("x"), py::arg("weight").none(true),
           py::arg("n_threads"));
     m.def(

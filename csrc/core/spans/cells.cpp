@@ -19,13 +19,14 @@ index count_not_above(const double* breaks, index n, double x) {
 
 }  // namespace
 
-void find_cells(const std::vector<double>& breaks, const Table& x, index column, index* cells) {
-    if (column < 0 || column >= x.columns) throw Error("no such column: " + std::to_string(column));
-    if (!std::is_sorted(breaks.begin(), breaks.end())) throw Error("breaks must ascend");
-    const index n = index(breaks.size());
+void find_cells(const CellAxis& axis, const Table& x, index* cells) {
+    if (axis.column < 0 || axis.column >= x.columns) throw Error("no such column: " + std::to_string(axis.column));
+    if (!std::is_sorted(axis.breaks.begin(), axis.breaks.end())) throw Error("breaks must ascend");
+    const index n = index(axis.breaks.size());
     for (index r = 0; r < x.rows; ++r) {
-        const double value = x.at(r, column);
-        cells[r] = std::isnan(value) ? n + 1 : count_not_above(breaks.data(), n, value);
+        const double value = x.at(r, axis.column);
+        const bool is_missing = std::isnan(value) || (axis.is_categorical && !(axis.low <= value && value < axis.high));
+        cells[r] = is_missing ? axis.count() - 1 : count_not_above(axis.breaks.data(), n, value);
     }
 }
 
@@ -43,14 +44,7 @@ std::vector<std::vector<char>> occupied_cells(const std::vector<CellAxis>& axes,
     for (index first = 0; first < x.rows; first += kPanel) {
         const index rows = std::min(kPanel, x.rows - first);
         const Table part{x.data + first * x.row_stride, x.is_float32, rows, x.columns, x.row_stride, x.column_stride};
-        parallel_for(n_axes, n_threads, [&](index a) {
-            const CellAxis& axis = axes[a];
-            find_cells(axis.breaks, part, axis.column, &cells[a * rows]);
-            for (index r = 0; r < rows && axis.is_categorical; ++r) {
-                const double value = part.at(r, axis.column);
-                if (!(axis.low <= value && value < axis.high)) cells[a * rows + r] = axis.count() - 1;
-            }
-        });
+        parallel_for(n_axes, n_threads, [&](index a) { find_cells(axes[a], part, &cells[a * rows]); });
         parallel_for(index(pairs.size()), n_threads, [&](index p) {
             const auto [a, b] = pairs[p];
             const index *of_a = &cells[a * rows], *of_b = &cells[b * rows], count = axes[b].count();

@@ -8,10 +8,6 @@
 
 namespace fasthdmr {
 
-// Writes the cell of each value of a column: the number of breaks that are at most the value. Missing values are in one
-// cell more, breaks.size() + 1. Breaks ascend.
-void find_cells(const std::vector<double>& breaks, const Table& x, index column, index* cells);
-
 // The cells of a column of X. The cell of missing values is the last one; if the variable is categorical, values outside
 // [low, high) are missing.
 struct CellAxis {
@@ -22,6 +18,9 @@ struct CellAxis {
 
     index count() const { return index(breaks.size()) + 2; }
 };
+
+// Writes the cell of each value of the column: the number of breaks that are at most the value. Breaks ascend.
+void find_cells(const CellAxis& axis, const Table& x, index* cells);
 
 // Which cells contain rows of positive weight: by pair of axes, (cells of the first, cells of the second), row-major.
 std::vector<std::vector<char>> occupied_cells(const std::vector<CellAxis>& axes,

@@ -18,7 +18,7 @@ TEST(cells_count_breaks_that_are_not_above) {
         for (index k = -1; k <= n; ++k) values.insert(values.end(), {k / 2.0, std::nextafter(k / 2.0, -infinity)});
         std::vector<index> cells(values.size());
         const Table x{reinterpret_cast<const char*>(values.data()), false, index(values.size()), 1, 8, 8};
-        find_cells(breaks, x, 0, cells.data());
+        find_cells({0, breaks, false, 0.0, 0.0}, x, cells.data());
         for (std::size_t r = 0; r < values.size(); ++r) {
             index expected = 0;
             for (const double b : breaks) expected += b <= values[r];
@@ -31,8 +31,8 @@ TEST(cells_refuse_breaks_that_do_not_ascend) {
     const double value = 0.0;
     index cell = 0;
     const Table x{reinterpret_cast<const char*>(&value), false, 1, 1, 8, 8};
-    CHECK_THROWS(Error, "breaks must ascend", find_cells({1.0, 0.0}, x, 0, &cell));
-    CHECK_THROWS(Error, "no such column: 1", find_cells({}, x, 1, &cell));
+    CHECK_THROWS(Error, "breaks must ascend", find_cells({0, {1.0, 0.0}, false, 0.0, 0.0}, x, &cell));
+    CHECK_THROWS(Error, "no such column: 1", find_cells({1, {}, false, 0.0, 0.0}, x, &cell));
 }
 
 // More rows than a panel, of which most have no weight. The second variable is categorical, with unknown levels.

@@ -188,7 +188,7 @@ def occupied_cells(
     pairs = {s: u for s, u in enumerate(basis.columns) if len(u) == 2}
     cells = cells_of_pairs(basis)
     place = {j: k for k, j in enumerate(cells)}
-    axes = [(j, *own.given()) for j, own in cells.items()]
+    axes = [own.of_column(j) for j, own in cells.items()]
     holds = _core.occupied_cells(axes, [(place[i], place[j]) for i, j in pairs.values()], X, weights, n_threads)
     return dict(zip(pairs, holds, strict=True))
 
@@ -223,19 +223,16 @@ class Cells:
         """The number of cells."""
         return len(self.breaks)
 
-    def given(self) -> tuple[list[float], bool, float, float]:
-        """Return what the core needs to find cells: inner breaks, whether levels are bounded, and the bounds."""
-        return self.breaks[1:-1].tolist(), self.is_categorical, float(self.breaks[0]), float(self.breaks[-1])
+    def of_column(self, column: int) -> tuple[int, list[float], bool, float, float]:
+        """Return what the core needs to find cells of a column: inner breaks, whether levels have bounds, and these."""
+        return column, self.breaks[1:-1].tolist(), self.is_categorical, float(self.breaks[0]), float(self.breaks[-1])
 
     def codes(self, values: NDArray[Any]) -> NDArray[np.int64]:
         """Return the cell of each value.
 
         Values outside the knots are in the first or last cell, and unknown levels in the cell of missing values.
         """
-        codes = _core.find_cells(self.given()[0], values[:, None], 0)
-        if self.is_categorical:
-            codes[(values < self.breaks[0]) | (values >= self.breaks[-1])] = self.count - 1
-        return codes
+        return _core.find_cells(self.of_column(0), values[:, None])
 
     def clip(self, values: Floats, cells: NDArray[Any]) -> Floats:
         """Return the nearest values in the given cells. Cells include their lower ends; outer cells are unbounded."""
