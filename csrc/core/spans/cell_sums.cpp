@@ -135,14 +135,14 @@ void CellSums::add(const CellCoordinates& panel, const double* weight) {
     kernels().add_cell_functions(functions, sums_.data());
 }
 
-// The sums of the first functions of each variable, (cells and functions of each variable), row-major, those of the last
-// variable first.
-Buffer<double> CellSums::functions(const std::vector<int>& runs) const {
-    index size = 1, strides[3] = {}, cell_strides[3] = {};
-    for (const index k : {1, 0, 2}) {
-        strides[k] = size;
-        cell_strides[k] = size * runs[k];
-        size *= basis(k).cells() * runs[k];
+// The sums of the first functions of each variable, (cells and functions of each variable), row-major. `order` lists the
+// variables from the first dimension to the last.
+Buffer<double> CellSums::functions(const std::vector<int>& runs, const std::vector<index>& order) const {
+    index size = 1, strides[kCellVariables] = {}, cell_strides[kCellVariables] = {};
+    for (auto k = order.rbegin(); k != order.rend(); ++k) {
+        strides[*k] = size;
+        cell_strides[*k] = size * runs[*k];
+        size *= basis(*k).cells() * runs[*k];
     }
     std::vector<std::pair<index, index>> chosen;  // place in the sums of a cell, and in the result
     for_products(tiles_, [&](int i, int j, int k, index place) {
@@ -162,13 +162,16 @@ Buffer<double> CellSums::functions(const std::vector<int>& runs) const {
 std::vector<double> CellSums::products(const Span& a, const Span& b) const {
     std::vector<SummedFactor> factors;
     std::vector<int> runs;
+    std::vector<index> order;
     for_variables(spans_, a, b, [&](const CommonVariable& v) {
-        const ProductBasis& each = basis(index(factors.size()));
+        const index k = index(runs.size());
         const bool is_shared = v.axis_a >= 0 && v.axis_b >= 0;
-        runs.push_back(is_shared ? kPolynomials : each.needed(spans_.axes()[std::max(v.axis_a, v.axis_b)]));
-        factors.push_back({v.variable, &each, runs.back(), each.cells() * runs.back()});
+        runs.push_back(is_shared ? kPolynomials : basis(k).needed(spans_.axes()[std::max(v.axis_a, v.axis_b)]));
+        order.insert(is_shared ? order.end() : order.begin(), k);
     });
-    return expand_products(spans_, a, b, factors, functions(runs));
+    for (const index k : order)
+        factors.push_back({basis(k).axis().variable(), &basis(k), runs[k], basis(k).cells() * runs[k]});
+    return expand_products(spans_, a, b, factors, functions(runs, order));
 }
 
 }  // namespace fasthdmr

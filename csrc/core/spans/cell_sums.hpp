@@ -52,7 +52,7 @@ private:
     const ProductBasis& basis(index k) const { return bases_[numbers_[k]]; }
     void add_tiles(int variable, Range second, Range third);
     std::vector<std::int32_t> cells_of(const CellCoordinates& panel) const;
-    Buffer<double> functions(const std::vector<int>& runs) const;
+    Buffer<double> functions(const std::vector<int>& runs, const std::vector<index>& order) const;
 
     const Spans& spans_;
     const ProductBases& bases_;

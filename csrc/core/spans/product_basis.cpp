@@ -5,7 +5,6 @@
 #include <cmath>
 #include <iterator>
 
-#include "kernels/kernels.hpp"
 #include "spans/column_tiles.hpp"
 
 namespace fasthdmr {
@@ -172,25 +171,23 @@ std::vector<ProductBasis::Spline> ProductBasis::splines_of(const Axis& axis, ind
     return result;
 }
 
-Buffer<double> ProductBasis::expand(const Buffer<double>& sums, int run, const Axis& a, const Axis* b) const {
-    const index n = index(sums.size()) / (cells() * run), columns_b = b ? b->columns() : 1;
-    Buffer<double> products(a.columns() * columns_b * n, 0.0);
-    const double* given = sums.data();
-    for (index cell = 0; cell < cells(); ++cell, given += run * n) {
-        const auto add = [&](index column, const double* coefficients, int count) {
-            for (int m = 0; m < count; ++m)
-                if (coefficients[m] != 0.0)
-                    kernels().add_scaled(coefficients[m], given + m * n, n, products.data() + column * n);
+Buffer<double> ProductBasis::expansion(int run, const Axis& a, const Axis* b) const {
+    const index columns_b = b ? b->columns() : 1, columns = a.columns() * columns_b;
+    Buffer<double> matrix(cells() * run * columns, 0.0);
+    double* rows = matrix.data();
+    for (index cell = 0; cell < cells(); ++cell, rows += run * columns) {
+        const auto set = [&](index column, const double* coefficients, int count) {
+            for (int m = 0; m < count; ++m) rows[m * columns + column] = coefficients[m];
         };
         const std::vector<Spline> of_a = splines_of(a, cell), of_b = b ? splines_of(*b, cell) : std::vector<Spline>{};
         for (const Spline& spline : of_a) {
-            if (!b) add(spline.column, spline.coefficients, needed(a));
+            if (!b) set(spline.column, spline.coefficients, needed(a));
             for (const Spline& other : of_b)
-                add(spline.column * columns_b + other.column,
+                set(spline.column * columns_b + other.column,
                     in_basis(product(spline.coefficients, other.coefficients)).data(), kPolynomials);
         }
     }
-    return products;
+    return matrix;
 }
 
 ProductBases::ProductBases(const Spans& spans, index rows) : spans_(spans), shared_with_(spans.axes().size()) {

@@ -37,10 +37,10 @@ public:
     index evaluate(double x, double* values) const;
     // How many of the functions of an interval determine the splines of an axis.
     int needed(const Axis& axis) const { return &axis == inner_ ? functions_ : kCubics; }
-    // Transforms sums of the first `run` functions of each cell, (cells(), run, n), to sums of the products of the
-    // splines of two axes, (columns of a, columns of b, n). If b is null, to sums of the splines of a. Products need
-    // all polynomials, single splines only the cubics and, for the inner axis, the truncated ones.
-    Buffer<double> expand(const Buffer<double>& sums, int run, const Axis& a, const Axis* b) const;
+    // The products of the splines of two axes, or the splines of one if b is null, as linear combinations of the first
+    // `run` functions of each cell: the coefficients, (cells(), run, columns of a, columns of b). Products need all
+    // polynomials, single splines only the cubics and, for the inner axis, the truncated ones.
+    Buffer<double> expansion(int run, const Axis& a, const Axis* b) const;
 
 private:
     struct Spline {

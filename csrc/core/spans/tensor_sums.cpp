@@ -8,13 +8,21 @@ namespace fasthdmr {
 
 namespace {
 
-// Transposes (n, columns) to (columns, n).
-Buffer<double> last_to_front(const Buffer<double>& values, index columns) {
+// Moves the first dimension of an array, (columns, n), to the end.
+Buffer<double> first_to_last(const Buffer<double>& values, index columns) {
     const index n = index(values.size()) / columns;
     Buffer<double> turned(values.size());
     for (index i = 0; i < n; ++i)
-        for (index j = 0; j < columns; ++j) turned[j * n + i] = values[i * columns + j];
+        for (index j = 0; j < columns; ++j) turned[i * columns + j] = values[j * n + i];
     return turned;
+}
+
+// The same, and multiplies it by a matrix, (columns, results).
+Buffer<double> multiply_first(const Buffer<double>& values, index columns, const Buffer<double>& matrix) {
+    const index n = index(values.size()) / columns, results = index(matrix.size()) / columns;
+    Buffer<double> product(n * results);
+    kernels().multiply_transposed(values.data(), columns, n, matrix.data(), results, product.data());
+    return product;
 }
 
 }  // namespace
@@ -90,28 +98,29 @@ std::vector<double> TensorSums::products(const Span& a, const Span& b) const {
     for (const Factor& factor : factors_)
         factors.push_back(
             {factor.variable, factor.is_basis() ? &bases_[factor.number] : nullptr, factor.run(), factor.columns});
-    return expand_products(spans_, a, b, factors, last_to_front(sums_, factors.back().columns));
+    return expand_products(spans_, a, b, factors, sums_);
 }
 
 std::vector<double> expand_products(const Spans& spans, const Span& a, const Span& b,
                                     const std::vector<SummedFactor>& factors, Buffer<double> sums) {
     std::map<index, CommonVariable> variables;
     for_variables(spans, a, b, [&](const CommonVariable& v) { variables[v.variable] = v; });
-    // For each factor, from the last on, its axis of the array is moved to the front and transformed.
+    // The dimension of each factor in turn, the first of the array, is transformed and becomes the last.
     std::vector<index> places{0};
-    for (std::size_t k = factors.size(); k-- > 0;) {
-        const SummedFactor& factor = factors[k];
+    for (const SummedFactor& factor : factors) {
         const CommonVariable& v = variables.at(factor.variable);
         const auto axis = [&](index number) { return number < 0 ? nullptr : &spans.axes()[number]; };
         const Axis *first = axis(v.axis_a), *second = axis(v.axis_b);
-        if (k + 1 < factors.size()) sums = last_to_front(sums, factor.columns);
-        if (factor.basis)
-            sums = factor.basis->expand(sums, factor.run, first ? *first : *second, first ? second : nullptr);
+        sums = factor.basis ? multiply_first(sums, factor.columns,
+                                             factor.basis->expansion(factor.run, first ? *first : *second,
+                                                                     first ? second : nullptr))
+                            : first_to_last(sums, factor.columns);
         const index n = first ? first->columns() : 1, m = second ? second->columns() : 1;
         std::vector<index> next;
-        for (index i = 0; i < n; ++i)
-            for (index j = 0; j < m; ++j)
-                for (const index place : places) next.push_back(i * v.stride_a + j * v.stride_b + place);
+        next.reserve(index(places.size()) * n * m);
+        for (const index place : places)
+            for (index i = 0; i < n; ++i)
+                for (index j = 0; j < m; ++j) next.push_back(i * v.stride_a + j * v.stride_b + place);
         places = std::move(next);
     }
     std::vector<double> result(sums.size());

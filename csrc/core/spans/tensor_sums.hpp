@@ -42,7 +42,7 @@ struct SummedFactor {
 };
 
 // The Gram block of two spans, (columns of a, columns of b), row-major, from sums of products of factors: an array of
-// their columns, row-major, of the last factor, the first, the second and so on.
+// their columns, row-major. Shared variables come last, because they have more columns in the block than factors.
 std::vector<double> expand_products(const Spans& spans, const Span& a, const Span& b,
                                     const std::vector<SummedFactor>& factors, Buffer<double> sums);
 
