@@ -10,12 +10,6 @@ namespace fasthdmr {
 
 namespace {
 
-// Always inlined: GCC removes calls of functions that only prefetch, because they have no visible effect.
-FASTHDMR_ALWAYS_INLINE void prefetch(const void* data, index bytes) {
-    constexpr index line = 64;
-    for (index k = 0; k < bytes; k += line) FASTHDMR_PREFETCH(static_cast<const char*>(data) + k);
-}
-
 // Prefetches the next tree: it was last used for the previous block, and may no longer be in the first two caches. This
 // is done only if the rows visit most of its cache lines; a line holds five nodes, and half of the depth is a usual path.
 FASTHDMR_ALWAYS_INLINE void prefetch_tree(const Forest& forest, index t, index rows) {

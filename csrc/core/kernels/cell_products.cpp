@@ -1,5 +1,5 @@
-// Sums over rows of products of left and right values. Rows are sorted by cell, that is by the place of their products
-// in the array of sums, so that the sums over a cell stay in registers.
+// Sums over rows of products of splines and functions. Rows are sorted by cell, that is by the place of their products in
+// the array of sums, so that the sums over a cell stay in registers.
 #include "kernels/compiler.hpp"
 #include "kernels/declarations.hpp"
 
@@ -7,79 +7,68 @@ namespace fasthdmr::FASTHDMR_ISA {
 
 namespace {
 
-constexpr int kLanes = kSumLanes;
+constexpr int kLanes = kSumLanes, kParts = 4 / kLanes;
 using Lanes = Vector<kLanes>;
 
-constexpr int kRights = 4;  // right values at a time
+// Functions at a time: the sums of each with 16 products of splines fill four registers or more.
+#if defined(__AVX512F__)
+constexpr int kFunctions = 4;
+#else
+constexpr int kFunctions = 2;
+#endif
 
-// Adds the products of some vectors of left values, from the value `left` on, and of some right values, from `right`
-// on.
-template <int Vectors, int Rights>
-inline void add_tile(const CellProducts& p, const RowCell& cell, int left, int right, double* sums) {
-    const double* from[Rights];
-    for (int m = 0; m < Rights; ++m) from[m] = p.right[right + m];
-    Lanes total[Rights][Vectors] = {};
+constexpr int kAhead = 32;
+
+// Adds the products with some functions, from the number `begin` on. First is the number of splines of the first axis, 1
+// if there is none.
+template <int First, int Functions>
+inline void add_tile(const CellProducts& p, const RowCell& cell, int begin, double* sums) {
+    const double* values[Functions];
+    for (int m = 0; m < Functions; ++m) values[m] = p.functions[begin + m];
+    Lanes total[Functions][First][kParts] = {};
     for (std::int32_t e = cell.first; e < cell.last; ++e) {
-        const double* values = p.left + e * index(p.width) + left;
         const index row = p.rows[e];
-        Lanes factor[Vectors];
         FASTHDMR_UNROLL
-        for (int v = 0; v < Vectors; ++v) factor[v] = Lanes::load(values + v * kLanes);
-        FASTHDMR_UNROLL
-        for (int m = 0; m < Rights; ++m) {
-            const double value = from[m][row];
+        for (int m = 0; m < Functions; ++m) {
+            const double factor = p.factor[row] * values[m][row];
             FASTHDMR_UNROLL
-            for (int v = 0; v < Vectors; ++v) total[m][v] = total[m][v] + value * factor[v];
+            for (int v = 0; v < kParts; ++v) {
+                const Lanes scaled = factor * Lanes::load(p.last + row * 4 + v * kLanes);
+                FASTHDMR_UNROLL
+                for (int i = 0; i < First; ++i)
+                    total[m][i][v] = total[m][i][v] + (First > 1 ? p.first[row * 4 + i] * scaled : scaled);
+            }
         }
     }
     FASTHDMR_UNROLL
-    for (int m = 0; m < Rights; ++m) {
-        FASTHDMR_UNROLL
-        for (int v = 0; v < Vectors; ++v) {
-            const int at = left + v * kLanes;
-            total[m][v].add_to(sums + cell.begin + (right + m) * p.stride + p.offsets[at / 4] + at % 4);
-        }
-    }
+    for (int m = 0; m < Functions; ++m) FASTHDMR_UNROLL
+    for (int i = 0; i < First; ++i)
+        for (int v = 0; v < kParts; ++v)
+            total[m][i][v].add_to(sums + cell.begin + (begin + m) * p.stride + p.offsets[i] + v * kLanes);
 }
 
-template <int Vectors>
-inline void add_left(const CellProducts& p, const RowCell& cell, int left, double* sums) {
-    int right = 0;
-    for (; right + kRights <= p.rights; right += kRights) add_tile<Vectors, kRights>(p, cell, left, right, sums);
-    if (p.rights - right == 3) add_tile<Vectors, 3>(p, cell, left, right, sums);
-    if (p.rights - right == 2) add_tile<Vectors, 2>(p, cell, left, right, sums);
-    if (p.rights - right == 1) add_tile<Vectors, 1>(p, cell, left, right, sums);
-}
-
-// First is the number of values of the first factor, 1 if there is none.
 template <int First>
-void multiply_rows(const double* first, const double* last, const double* scale, const std::uint16_t* rows, index n,
-                   double* out) {
-    for (index k = 0; k < n; ++k) {
-        FASTHDMR_UNROLL
-        for (int v = 0; v < 4; v += kLanes) {
-            const Lanes scaled = scale[k] * Lanes::load(last + rows[k] * 4 + v);
-            FASTHDMR_UNROLL
-            for (int i = 0; i < First; ++i)
-                (First > 1 ? first[rows[k] * 4 + i] * scaled : scaled).store(out + (k * First + i) * 4 + v);
-        }
+void add_cells(const CellProducts& p, double* sums) {
+    for (index c = 0; c < p.n_cells; ++c) {
+        int m = 0;
+        for (; m + kFunctions <= p.n_functions; m += kFunctions) add_tile<First, kFunctions>(p, p.cells[c], m, sums);
+        if (p.n_functions - m == 3) add_tile<First, 3>(p, p.cells[c], m, sums);
+        if (p.n_functions - m == 2) add_tile<First, 2>(p, p.cells[c], m, sums);
+        if (p.n_functions - m == 1) add_tile<First, 1>(p, p.cells[c], m, sums);
     }
 }
 
 }  // namespace
 
-void multiply_outer(const double* first, const double* last, const double* scale, const std::uint16_t* rows, index n,
-                    double* out) {
-    if (first) return multiply_rows<4>(first, last, scale, rows, n, out);
-    multiply_rows<1>(first, last, scale, rows, n, out);
-}
-
 void add_cell_products(const CellProducts& p, double* sums) {
-    for (index c = 0; c < p.n_cells; ++c) {
-        int left = 0;
-        for (; left + 2 * kLanes <= p.width; left += 2 * kLanes) add_left<2>(p, p.cells[c], left, sums);
-        if (left < p.width) add_left<1>(p, p.cells[c], left, sums);
-    }
+    if (p.n_cells == 0) return;
+    // Rows are read in the order of cells, so that the processor does not know which come next.
+    const index n = p.cells[p.n_cells - 1].last;
+    prefetch(p.last, 4 * n * sizeof(double));
+    if (p.first) prefetch(p.first, 4 * n * sizeof(double));
+    for (int m = 0; m < p.n_functions; ++m) prefetch(p.functions[m], n * sizeof(double));
+    if (p.first) return add_cells<4>(p, sums);
+    add_cells<1>(p, sums);
 }
 
 }  // namespace fasthdmr::FASTHDMR_ISA

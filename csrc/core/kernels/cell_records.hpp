@@ -11,14 +11,14 @@ struct RowCell {
     index begin;  // the first of these products in the array of sums
 };
 
-// Products of left and right values. Those of four consecutive left values are contiguous in the array of sums, and those of the
-// right values are a stride apart.
+// Products of the splines of one or two axes, four of each axis at a row, and of functions. Those with the last splines
+// are contiguous in the array of sums, and those of the functions are a stride apart.
 struct CellProducts {
-    const double* left;           // (entries, width)
-    int width;                    // 4 or 16
-    const std::int32_t* offsets;  // of each four left values in the sums
-    const double* const* right;   // value m of a row: right[m][row]
-    int rights;
+    const double *first, *last;   // (rows, 4); first is null if there is only one axis
+    const double* factor;         // by row
+    const std::int32_t* offsets;  // of each of the first splines in the sums
+    const double* const* functions;
+    int n_functions;
     index stride;
     const std::uint16_t* rows;  // by entry
     const RowCell* cells;

@@ -2,6 +2,8 @@
 // include this header: its functions are in the namespace FASTHDMR_ISA, or are always inlined.
 #pragma once
 
+#include <cstddef>
+
 #if defined(__GNUC__)  // GCC and Clang
 #define FASTHDMR_NOINLINE __attribute__((noinline))
 #define FASTHDMR_ALWAYS_INLINE __attribute__((always_inline)) inline
@@ -38,6 +40,16 @@
 #else
 #define FASTHDMR_STATIC_TLS
 #endif
+
+namespace fasthdmr {
+
+// Prefetches all cache lines of an array. GCC would remove calls of a function that only prefetches.
+FASTHDMR_ALWAYS_INLINE void prefetch(const void* data, std::ptrdiff_t bytes) {
+    constexpr std::ptrdiff_t line = 64;
+    for (std::ptrdiff_t k = 0; k < bytes; k += line) FASTHDMR_PREFETCH(static_cast<const char*>(data) + k);
+}
+
+}  // namespace fasthdmr
 
 #if defined(FASTHDMR_ISA)
 namespace fasthdmr::FASTHDMR_ISA {

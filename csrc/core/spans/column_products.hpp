@@ -37,7 +37,6 @@ private:
     std::vector<std::int32_t> begin_;  // by row, the first column that is not 0
     std::vector<std::uint16_t> order_;
     std::vector<RowCell> cells_;
-    Buffer<double> left_;
     // Others
     std::vector<double> values_;
     std::vector<std::int32_t> starts_, group_starts_;

@@ -13,9 +13,12 @@ namespace fasthdmr {
 
 namespace {
 
-// Terms are evaluated in batches, on panels of several blocks of rows, so that the memory for their values is bounded.
 constexpr index kPilotRows = 256;
-constexpr index kTermsInBatch = 2048, kTermBytes = index(64) << 20;
+
+// Terms are evaluated in batches, on panels of several blocks of rows, so that their values stay in the third-level cache
+// until the products with all spans are computed.
+constexpr index kRows = 512;  // of a block
+constexpr index kTermsInBatch = 2048, kTermBytes = index(16) << 20;
 
 struct Batch {
     index first, last;  // terms, of one output
@@ -78,12 +81,12 @@ public:
           sums_(sums),
           n_threads_(n_threads),
           batches_(batches_of(targets, sums.spans, options.outputs)),
-          n_blocks_((x.rows + kBlockRows - 1) / kBlockRows),
+          n_blocks_((x.rows + kRows - 1) / kRows),
           panel_(panel_size()),
           blocks_(panel_),
-          weight_(panel_ * kBlockRows, 1.0),
-          one_(kBlockRows, 1.0),
-          axes_(spans, panel_ * kBlockRows),
+          weight_(panel_ * kRows, 1.0),
+          one_(kRows, 1.0),
+          axes_(spans, panel_ * kRows),
           shift_(targets.terms(), 0.0),
           output_shift_(targets.outputs(), 0.0) {}
     void run();
@@ -119,14 +122,14 @@ private:
 index Pass::panel_size() const {
     index most = std::max<index>(1, targets_.outputs());
     for (const Batch& batch : batches_) most = std::max(most, batch.size());
-    const index within = kTermBytes / (most * kBlockRows * index(sizeof(double)));
+    const index within = kTermBytes / (most * kRows * index(sizeof(double)));
     return std::max<index>(1, std::min(within, blocks_in_panel(index(spans_.axes().size()), n_blocks_)));
 }
 
 void Pass::run() {
     choose_shifts();
     for (index first = 0; first < n_blocks_; first += panel_) {
-        start_panel(first * kBlockRows);
+        start_panel(first * kRows);
         // With the last batch the outputs are complete: their products are computed together with its own.
         for (const Batch& batch : batches_) {
             fill(batch, options_.outputs);
@@ -148,18 +151,18 @@ void Pass::run() {
 }
 
 void Pass::start_panel(index first_row) {
-    const index rows = std::min(panel_ * kBlockRows, x_.rows - first_row);
-    count_ = (rows + kBlockRows - 1) / kBlockRows;
+    const index rows = std::min(panel_ * kRows, x_.rows - first_row);
+    count_ = (rows + kRows - 1) / kRows;
     if (given_weight_) std::copy_n(given_weight_ + first_row, rows, weight_.begin());
     for (index r = 0; r < rows; ++r) total_ += weight_[r];
     axes_.load(x_, {first_row, 1, rows, nullptr}, n_threads_);
     parallel_for(count_, n_threads_, [&](index k) {
         Block& block = blocks_[k];
-        block.row = first_row + k * kBlockRows;
-        block.begin = k * kBlockRows;
-        block.rows = std::min(kBlockRows, rows - block.begin);
-        block.outputs.resize(targets_.outputs() * kBlockRows);
-        targets_.start({block.row, 1, block.rows, nullptr}, block.outputs.data(), kBlockRows);
+        block.row = first_row + k * kRows;
+        block.begin = k * kRows;
+        block.rows = std::min(kRows, rows - block.begin);
+        block.outputs.resize(targets_.outputs() * kRows);
+        targets_.start({block.row, 1, block.rows, nullptr}, block.outputs.data(), kRows);
     });
 }
 
@@ -167,11 +170,11 @@ void Pass::fill(const Batch& batch, bool add_to_outputs) {
     const index k = targets_.output_of(batch.first);
     parallel_for(count_, n_threads_, [&](index b) {
         Block& block = blocks_[b];
-        block.terms.resize(batch.size() * kBlockRows);
-        targets_.fill({block.row, 1, block.rows, nullptr}, batch.first, batch.last, block.terms.data(), kBlockRows);
-        double* output = block.outputs.data() + k * kBlockRows;
+        block.terms.resize(batch.size() * kRows);
+        targets_.fill({block.row, 1, block.rows, nullptr}, batch.first, batch.last, block.terms.data(), kRows);
+        double* output = block.outputs.data() + k * kRows;
         for (index t = 0; t < batch.size(); ++t) {
-            double* term = block.terms.data() + t * kBlockRows;
+            double* term = block.terms.data() + t * kRows;
             if (add_to_outputs) kernels().add_scaled(1.0, term, block.rows, output);
             for (index r = 0; r < block.rows; ++r) term[r] -= shift_[batch.first + t];
         }
@@ -181,7 +184,7 @@ void Pass::fill(const Batch& batch, bool add_to_outputs) {
 void Pass::shift_outputs() {
     parallel_for(count_, n_threads_, [&](index b) {
         for (index k = 0; k < targets_.outputs(); ++k)
-            for (index r = 0; r < blocks_[b].rows; ++r) blocks_[b].outputs[k * kBlockRows + r] -= output_shift_[k];
+            for (index r = 0; r < blocks_[b].rows; ++r) blocks_[b].outputs[k * kRows + r] -= output_shift_[k];
     });
 }
 
@@ -214,7 +217,7 @@ void Pass::add_products(index s, const std::vector<Factor>& factors, bool with_c
     for (index b = 0; b < count_; ++b) {
         const Block& block = blocks_[b];
         for (index k = 0; k < n_factors; ++k)
-            functions[k] = (factors[k].is_output ? block.outputs : block.terms).data() + factors[k].place * kBlockRows;
+            functions[k] = (factors[k].is_output ? block.outputs : block.terms).data() + factors[k].place * kRows;
         products.add(block.begin, block.rows, functions, weight_.data() + block.begin);
     }
     for (index j = 0; j < span.columns; ++j) {
@@ -244,7 +247,7 @@ void Pass::multiply(const Batch* batch, bool is_last) {
     parallel_for(batch ? batch->size() : 0, n_threads_, [&](index place) {
         const index t = batch->first + place;
         for (index b = 0; b < count_; ++b) {
-            const double* term = blocks_[b].terms.data() + place * kBlockRows;
+            const double* term = blocks_[b].terms.data() + place * kRows;
             for (index r = 0; r < blocks_[b].rows; ++r) sums_.mean[t] += weight_[blocks_[b].begin + r] * term[r];
         }
     });
@@ -256,8 +259,7 @@ void Pass::sum_terms(const Batch& batch) {
         const index t = batch.first + place;
         for (index b = 0; b < count_; ++b) {
             const Block& block = blocks_[b];
-            const double *term = block.terms.data() + place * kBlockRows,
-                         *output = block.outputs.data() + k * kBlockRows;
+            const double *term = block.terms.data() + place * kRows, *output = block.outputs.data() + k * kRows;
             for (index r = 0; r < block.rows; ++r) {
                 const double moved = weight_[block.begin + r] * term[r];
                 sums_.variance[t] += moved * term[r];
@@ -270,7 +272,7 @@ void Pass::sum_terms(const Batch& batch) {
 void Pass::sum_outputs() {
     parallel_for(targets_.outputs(), n_threads_, [&](index k) {
         for (index b = 0; b < count_; ++b) {
-            const double* output = blocks_[b].outputs.data() + k * kBlockRows;
+            const double* output = blocks_[b].outputs.data() + k * kRows;
             for (index r = 0; r < blocks_[b].rows; ++r) {
                 const double moved = weight_[blocks_[b].begin + r] * output[r];
                 sums_.output_mean[k] += moved;

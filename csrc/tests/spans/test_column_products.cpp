@@ -40,39 +40,42 @@ TEST(column_products_are_sums_over_rows) {
 TEST(cell_products_agree_with_the_baseline) {
     Random random(98);
     constexpr index rows = 60, stride = 70;
-    std::vector<double> first(4 * rows), last(4 * rows), scale(rows);
-    std::vector<std::vector<double>> right(9, std::vector<double>(rows));
-    for (auto* v : {&first, &last, &scale})
+    std::vector<double> first(4 * rows), last(4 * rows), factor(rows);
+    std::vector<std::vector<double>> functions(9, std::vector<double>(rows));
+    for (auto* v : {&first, &last, &factor})
         for (double& value : *v) value = random.uniform(-1.0, 1.0);
-    for (auto& values : right)
+    for (auto& values : functions)
         for (double& value : values) value = random.uniform(-1.0, 1.0);
     std::vector<std::uint16_t> order(rows);
     for (auto& row : order) row = std::uint16_t(random.below(rows));
     const RowCell cells[] = {{0, 1, 3}, {1, 20, 0}, {20, 27, 9}, {27, 60, 4}};
     const std::int32_t offsets[] = {0, 7, 30, 50};
     for (const bool is_pair : {false, true})
-        for (int rights = 1; rights <= 9; ++rights) {
+        for (int n = 1; n <= 9; ++n) {
             const int width = is_pair ? 16 : 4;
-            std::vector<double> left(rows * width), expected_left = left;
-            const double* head = is_pair ? first.data() : nullptr;
-            kernels().multiply_outer(head, last.data(), scale.data(), order.data(), rows, left.data());
-            kernels_baseline.multiply_outer(head, last.data(), scale.data(), order.data(), rows, expected_left.data());
-            CHECK_SAME_BITS(left, expected_left);
             std::vector<const double*> pointers;
-            for (int m = 0; m < rights; ++m) pointers.push_back(right[m].data());
-            std::vector<double> actual(rights * stride, 0.5), baseline = actual, expected = actual;
-            const CellProducts products{left.data(),  width, offsets, pointers.data(), rights, stride,
-                                        order.data(), cells, 4};
+            for (int m = 0; m < n; ++m) pointers.push_back(functions[m].data());
+            std::vector<double> actual(n * stride, 0.5), baseline = actual, expected = actual;
+            const CellProducts products{is_pair ? first.data() : nullptr,
+                                        last.data(),
+                                        factor.data(),
+                                        offsets,
+                                        pointers.data(),
+                                        n,
+                                        stride,
+                                        order.data(),
+                                        cells,
+                                        4};
             kernels().add_cell_products(products, actual.data());
             kernels_baseline.add_cell_products(products, baseline.data());
             CHECK_SAME_BITS(actual, baseline);
             for (const RowCell& cell : cells)
                 for (index e = cell.first; e < cell.last; ++e)
-                    for (int m = 0; m < rights; ++m)
+                    for (int m = 0; m < n; ++m)
                         for (int i = 0; i < width; ++i)
                             expected[cell.begin + m * stride + offsets[i / 4] + i % 4] +=
-                                scale[e] * (is_pair ? first[4 * order[e] + i / 4] : 1.0) * last[4 * order[e] + i % 4] *
-                                right[m][order[e]];
+                                factor[order[e]] * (is_pair ? first[4 * order[e] + i / 4] : 1.0) *
+                                last[4 * order[e] + i % 4] * functions[m][order[e]];
             CHECK_CLOSE(actual, expected, 1e-13);
         }
 }
