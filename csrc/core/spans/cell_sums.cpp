@@ -5,6 +5,7 @@
 
 #include "kernels/kernels.hpp"
 #include "spans/column_tiles.hpp"
+#include "spans/sorted_rows.hpp"
 
 namespace fasthdmr {
 
@@ -112,23 +113,13 @@ std::vector<std::int32_t> CellSums::cells_of(const CellCoordinates& panel) const
 }
 
 void CellSums::add(const CellCoordinates& panel, const double* weight) {
-    const std::vector<std::int32_t> cell_of = cells_of(panel);
-    std::vector<std::int32_t> next(n_cells_ + 1, 0);
-    for (const std::int32_t cell : cell_of) ++next[cell + 1];
+    std::vector<std::uint16_t> order;
     std::vector<FunctionCell> cells;
-    std::int32_t done = next[0] = 0;
-    for (index cell = 0; cell < n_cells_; ++cell) {
-        const std::int32_t first = done;
-        done += next[cell + 1];
-        next[cell + 1] = first;
-        if (done == first) continue;
-        cells.push_back({first, done, cell * size_, {}});
+    sort_by_cell(cells_of(panel), n_cells_, order, [&](index cell, std::int32_t first, std::int32_t last) {
+        cells.push_back({first, last, cell * size_, {}});
         for (index k = 0; k < kCellVariables; ++k)
             cells.back().intervals[k] = basis(k).interval(cell / strides_[k] % basis(k).cells());
-    }
-    std::vector<std::uint16_t> order(done);
-    for (index r = 0; r < panel.rows(); ++r)
-        if (cell_of[r] >= 0) order[next[cell_of[r] + 1]++] = std::uint16_t(r);
+    });
     CellFunctions functions{
         {}, weight, order.data(), cells.data(), index(cells.size()), tiles_.data(), index(tiles_.size())};
     for (index k = 0; k < kCellVariables; ++k) functions.coordinates[k] = panel.coordinates(numbers_[k]);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/kernels.hpp"
+#include "spans/sorted_rows.hpp"
 
 namespace fasthdmr {
 
@@ -55,18 +56,9 @@ void ColumnProducts::sort(index first, index rows) {
         const std::int32_t* starts = axes_.starts(span_.axes[k]) + first;
         for (index r = 0; r < rows; ++r) begin_[r] += std::int32_t(starts[r] * strides_[k]);
     }
-    order_.assign(rows + 64, 0);
     cells_.clear();
-    std::vector<std::uint16_t> next(span_.columns, 0);
-    for (const std::int32_t column : begin_) ++next[column];
-    std::int32_t done = 0;
-    for (index column = 0; column < span_.columns; ++column) {
-        const std::int32_t begin = done;
-        done += next[column];
-        next[column] = std::uint16_t(begin);
-        if (done > begin) cells_.push_back({begin, done, column});
-    }
-    for (index r = 0; r < rows; ++r) order_[next[begin_[r]]++] = std::uint16_t(r);
+    sort_by_cell(begin_, span_.columns, order_,
+                 [&](index column, std::int32_t from, std::int32_t to) { cells_.push_back({from, to, column}); });
 }
 
 void ColumnProducts::add_expanded(index first, index rows, const std::vector<const double*>& functions,
