@@ -1,5 +1,5 @@
 // A libFuzzer target: generates valid and damaged forests from bytes. Valid ones are evaluated by all algorithms and
-// compared with a slow traversal.
+// compared with a slow traversal. Choices come first, so that tests/fuzz/make_seeds.py can write them.
 #include <cstdio>
 #include <cstdlib>
 
@@ -39,11 +39,12 @@ Trees grow(Bytes& bytes, const std::vector<double>& pool) {
     TreeGrower grower(bytes, features, width, pool);
     const int deepest = int(bytes.below(10));
     const index count = bytes.below(40), copies = bytes.happens(0.3) ? 30 : 1;
+    const bool many_thresholds = bytes.below(128) == 127;  // it takes long, and the number after the last byte is 0
     for (index t = 0; t < count; ++t) {
         const Tree tree = grower.grow(int(bytes.below(deepest + 1)));
         for (index copy = 0; copy < copies; ++copy) trees.add(tree, bytes.below(outputs));
     }
-    if (bytes.happens(0.01)) {
+    if (many_thresholds) {
         const index variable = bytes.below(features);
         for (int k = 0; k < 65537; ++k)
             trees.add({split(variable, double(k) / 65536.0, 1, 2), leaf(std::vector<double>(width, 0.0)),
@@ -146,11 +147,11 @@ void check(const Trees& trees, const std::shared_ptr<const Forest>& forest, cons
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace fasthdmr;
     Bytes bytes(data, size);
+    const bool by_sets = bytes.happens(0.3), is_damaged = bytes.happens(0.3);
     const std::vector<double> pool = pool_of(bytes);
     Trees trees = grow(bytes, pool);
     const Matrix x = rows_of(bytes, pool, trees.n_features);
-    if (bytes.happens(0.3)) trees.split_by_sets(bytes, pool);
-    const bool is_damaged = bytes.happens(0.3);
+    if (by_sets) trees.split_by_sets(bytes, pool);
     if (is_damaged) damage(bytes, trees);
     std::shared_ptr<const Forest> forest;
     try {

@@ -68,7 +68,7 @@ def csv_seeds():
 
 
 def model_seeds():
-    yield from (path.read_bytes() for path in sorted(SEEDS.glob("*/*")))
+    yield from (path.read_bytes() for path in sorted([*SEEDS.glob("document/*"), *SEEDS.glob("lightgbm/*")]))
 
 
 def saved_seeds():

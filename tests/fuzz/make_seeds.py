@@ -1,4 +1,7 @@
-"""Write small models of xgboost, LightGBM and CatBoost, from which the fuzz targets in csrc/fuzz start."""
+"""Write what the fuzz targets in csrc/fuzz start from.
+
+They are small models of xgboost, LightGBM and CatBoost, and bytes of which ``fuzz_forest`` makes forests.
+"""
 
 import json
 import sys
@@ -45,9 +48,37 @@ def catboost_models():
     yield "categories", catboost.CatBoostRegressor(one_hot_max_size=9, **small).fit(text, Y, cat_features=["d"])
 
 
+def forest_bytes(features=3, outputs=1, depth=3, trees=8, **chosen):
+    """Return the numbers that ``fuzz_forest`` reads, in its order; those of nodes and rows are random."""
+
+    def choice(name):
+        return 0 if chosen.get(name) else 126  # as `Bytes::happens` reads it
+
+    n_values = 9
+    values = np.random.default_rng(features + depth + trees)
+    numbers = [choice("by_sets"), choice("damaged"), choice("awkward"), n_values - 1, *values.bytes(2 * n_values)]
+    numbers += [features - 1, outputs - 1, choice("vector"), depth, trees, choice("copies")]
+    numbers += [127 if chosen.get("many_thresholds") else 0]
+    return bytes(numbers) + values.bytes(1500)
+
+
+def forests():
+    yield "stumps", forest_bytes(depth=1)
+    yield "deep", forest_bytes(features=5, depth=9, trees=4)
+    yield "copies", forest_bytes(depth=4, copies=True)
+    yield "outputs", forest_bytes(outputs=3)
+    yield "vector", forest_bytes(outputs=3, vector=True)
+    yield "awkward", forest_bytes(depth=5, awkward=True)
+    yield "sets", forest_bytes(depth=4, by_sets=True)
+    yield "awkward_sets", forest_bytes(features=4, depth=4, by_sets=True, awkward=True)
+    yield "damaged", forest_bytes(trees=9, damaged=True)
+    yield "damaged_sets", forest_bytes(trees=7, damaged=True, by_sets=True)
+    yield "many_thresholds", forest_bytes(trees=1, many_thresholds=True)
+
+
 def main() -> int:
-    document, lightgbm = SEEDS / "document", SEEDS / "lightgbm"
-    for folder in (document, lightgbm):
+    document, lightgbm, forest = (SEEDS / name for name in ("document", "lightgbm", "forest"))
+    for folder in (document, lightgbm, forest):
         folder.mkdir(parents=True, exist_ok=True)
     for name, model in xgboost_models():
         for ending in ("ubj", "json"):
@@ -61,6 +92,8 @@ def main() -> int:
     for name, model in lightgbm_models():
         text = model.booster_.model_to_string()
         (lightgbm / f"{name}.txt").write_text(text[: text.index("end of trees")] + "end of trees\n")
+    for name, content in forests():
+        (forest / f"{name}.bin").write_bytes(content)
     return 0
 
 
