@@ -33,6 +33,7 @@ def folder():
 
 def file_of(content):
     path = folder() / "content"
+    path.unlink(missing_ok=True)  # a file that is overwritten would wait for the disk
     path.write_bytes(content)
     return path
 
