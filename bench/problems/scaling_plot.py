@@ -22,13 +22,15 @@ def guide(axes: Any, sizes: np.ndarray, values: np.ndarray, exponent: float, col
 
 def panel(axes: Any, curves: Sequence[tuple[str, np.ndarray, np.ndarray, float, float]], x: str, y: str) -> None:
     """Draw curves and their guides on logarithmic axes."""
+    from matplotlib.ticker import NullLocator
+
     for number, (name, sizes, values, slope, expected) in enumerate(curves):
         colour = f"C{number}"
         axes.loglog(sizes, values, "o-", color=colour, markersize=4, label=f"{name}: {slope:.2f} ({expected:g})")
         guide(axes, sizes, values, expected, colour)
     sizes = sorted({int(size) for curve in curves for size in curve[1]})
     axes.set_xticks(sizes, [str(size) if size < 1000 else f"$10^{{{np.log10(size):.0f}}}$" for size in sizes])
-    axes.xaxis.minorticks_off()
+    axes.xaxis.set_minor_locator(NullLocator())
     axes.set(xlabel=x, ylabel=y)
     axes.grid(visible=True, which="major", alpha=0.3)
     axes.legend(fontsize="small", title="slope (expected: dotted)", title_fontsize="small")

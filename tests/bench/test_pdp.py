@@ -9,6 +9,8 @@ from bench.contenders import partial_dependences as contender
 from bench.problems import pdp
 from bench.runner import measure
 
+pytest.importorskip("sklearn", minversion="1.7", reason="its partial dependence takes values since 1.7")
+
 pytestmark = pytest.mark.usefixtures("cache")
 
 
