@@ -6,6 +6,7 @@ from math import comb
 
 import numpy as np
 import pytest
+import scipy
 from scipy import stats
 from tolerance import assert_close
 
@@ -96,13 +97,15 @@ def upper_tail(count, n):
 @pytest.mark.parametrize("n", [10**6, 10**12, 10**15])
 def test_many_observations(n):
     """Three and thirty standard deviations out, on both sides."""
+    old_scipy = tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 17)
     for z in (3, 30):
         above = n // 2 + int(z * n**0.5 / 2)
         assert_close(
             chisquare.test([above, n - above], [0.5, 0.5]).pvalue,
             2 * upper_tail(above, n),
-            1e-6,
-            reason="a density of n trials has the rounding of n * 1e-16 in its logarithm's terms",
+            max(1e-6, 3e-17 * n) if old_scipy else 1e-6,
+            reason="a density of n trials has the rounding of n * 1e-16 in its logarithm's terms; before SciPy 1.17 "
+            "the incomplete beta function is wrong by a factor of 1 + 2.5e-17 n",
         )
     assert chisquare.test([n // 2, n // 2], [0.5, 0.5]).pvalue == 1
 

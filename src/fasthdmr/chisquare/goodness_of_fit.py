@@ -79,11 +79,11 @@ def test(
 ) -> ChiSquareResult:
     """Test whether observations come from p, by Pearson's statistic and by the HDMR statistic.
 
-    Large values are evidence against p. For two categories p-values are exact: the count is binomial. With more, a
-    p-value comes from the asymptotic law with the smallest error at this n and k, estimated from exact moments. If that
-    error is above 5 % at the p-values 0.05 and 0.01, the law is exact by enumeration of all vectors of counts if there
-    are few of them, and simulated if there are many. Simulation needs Numba (the extra ``chisquare``), except for many
-    more draws than categories.
+    Large values are evidence against p. For two categories p-values are exact: the count is binomial (SciPy before 1.17
+    has a relative error of 2.5e-17 n there, from 10^9 draws on). With more, a p-value comes from the asymptotic law
+    with the smallest error at this n and k, estimated from exact moments. If that error is above 5 % at the p-values
+    0.05 and 0.01, the law is exact by enumeration of all vectors of counts if there are few of them, and simulated if
+    there are many. Simulation needs Numba (the extra ``chisquare``), except for many more draws than categories.
 
     Parameters
     ----------
