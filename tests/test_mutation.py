@@ -1,5 +1,7 @@
 """The tables of mutants fit the sources, and mutants are placed where their rows say."""
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import mutation
@@ -114,6 +116,15 @@ def test_statements_of_the_core_are_switched():
     on, off = mutant("a.cpp", "g", "fail(n);", ""), mutant("a.cpp", "g", "n < 1", "n <= 1")
     assert on.switched == f"{{ if (mutant_on == {on.number}u) {{  }} else {{ fail(n); }} }}"
     assert off.switched == f"((mutant_on == {off.number}u) ? (n <= 1) : (n < 1))"
+
+
+@pytest.mark.skipif(shutil.which("c++") is None, reason="needs a C++ compiler")
+def test_a_header_and_the_source_that_includes_it_may_have_mutants(tmp_path):
+    header = "#pragma once\nint g(int n) {\n    return n - 1;\n}\n"
+    source = '#include "a.hpp"\nint h(int n) {\n    return g(n - 1);\n}\n'
+    for file, symbol, text in [("a.hpp", "g", header), ("a.cpp", "h", source)]:
+        (tmp_path / file).write_text(mutation.mutated([mutant(file, symbol, "n - 1")], text))
+    subprocess.run(["c++", "-fsyntax-only", "-Werror", tmp_path / "a.cpp"], check=True)
 
 
 def test_survivors_need_an_argument(monkeypatch, capsys):

@@ -38,9 +38,12 @@ CORE = "core"  # stands for the tests of csrc/tests
 BUILD = "build/mutants"  # as deep as other builds, so that ccache knows the files without mutants
 SECONDS, MEMORY = 300, 8 << 30  # a mutant whose tests take more counts as noticed
 SWITCH_IN_C = f"""\
+#ifndef FASTHDMR_MUTANT  // a header with mutants may be included in a source with mutants
+#define FASTHDMR_MUTANT
 #include <cstdlib>
 static const char* const mutant_text = std::getenv("{SWITCH}");
 static const unsigned long mutant_on = mutant_text ? std::strtoul(mutant_text, nullptr, 10) : 0;
+#endif
 """
 
 
