@@ -36,7 +36,9 @@ TABLES = ROOT / "tools" / "mutants"
 SWITCH = "FASTHDMR_MUTANT"
 CORE = "core"  # stands for the tests of csrc/tests
 BUILD = "build/mutants"  # as deep as other builds, so that ccache knows the files without mutants
-SECONDS, MEMORY = 300, 8 << 30  # a mutant whose tests take more counts as noticed
+# A mutant whose tests take more counts as noticed. Time is that of the CPU, because the machine may be busy; the second
+# limit is for tests that wait without end.
+CPU_SECONDS, SECONDS, MEMORY = 300, 1800, 8 << 30
 SWITCH_IN_C = f"""\
 #ifndef FASTHDMR_MUTANT  // a header with mutants may be included in a source with mutants
 #define FASTHDMR_MUTANT
@@ -192,6 +194,13 @@ def modest() -> None:
     """Leave the machine to others: a mutant may run without end."""
     os.nice(5)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time of all processes that have been waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def passes(work: Path, tests: str, number: int = 0) -> bool:
@@ -231,13 +240,20 @@ def run(work: Path, mutants: Sequence[Mutant]) -> bool:
             raise SystemExit(f"{tests}: fails without a mutant")
     counts: Counter[str] = Counter()
     for mutant in mutants:
+        start = cpu_seconds()
         survives = passes(work, mutant.tests, mutant.number)
         outcome = "survived" if survives else "killed"
         if mutant.equivalent:  # a wrong argument is a fault as well
             outcome = "equivalent" if survives else "killed, but said to be equivalent"
         counts[outcome] += 1
-        print(f"{outcome:10}  {mutant}", *filter(None, [mutant.equivalent]), sep="\n            ", flush=True)
-    print(*(f"{count} {outcome}" for outcome, count in counts.items()), sep=", ")
+        print(f"{outcome:10} {cpu_seconds() - start:4.0f} s  {mutant}", flush=True)
+        if mutant.equivalent:
+            print(" " * 18 + mutant.equivalent)
+    print(
+        *(f"{count} {outcome}" for outcome, count in counts.items()),
+        f"{cpu_seconds() / 60:.0f} min of CPU time",
+        sep=", ",
+    )
     return counts.keys() <= {"killed", "equivalent"}
 
 
