@@ -76,9 +76,10 @@ def test_missing_values_are_a_level():
     assert_close(decompose(missing, SUBSPACES, y=Y).evaluate(missing), expected, 1e-12)
 
 
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weights"])
 @pytest.mark.parametrize("y", [Y, np.column_stack([Y, 2 * Y])], ids=["one", "two"])
-def test_unknown_levels_count_as_the_mean(y):
-    result = decompose(COLUMNS, SUBSPACES, y=y)
+def test_unknown_levels_count_as_the_mean(y, weights):
+    result = decompose(COLUMNS, SUBSPACES, y=y, sample_weight=weights)
     new = COLUMNS[:3].assign(city="Paris")
     for call in (result.component((1,)), lambda rows: result.evaluate(rows)[:, 1]):
         with warnings.catch_warnings(record=True) as caught:
@@ -88,7 +89,7 @@ def test_unknown_levels_count_as_the_mean(y):
         assert "'Paris' in 'city' (3 rows)" in str(caught[0].message)
         assert_close(values, np.zeros((3, *y.shape[1:])), 1e-12)
     matrix, labels = by_hand()
-    exact = decompose(matrix, labels, y=y)
+    exact = decompose(matrix, labels, y=y, sample_weight=weights)
     with pytest.warns(UnknownLevelsWarning):
         area = result.component((0,))(new)
     assert_close(area, exact.component((0,))(matrix[:3]), 1e-12)

@@ -94,6 +94,18 @@ def test_components_are_functions_of_the_columns_of_the_input(pipe, options):
 
 
 @every_option
+def test_unknown_levels_that_are_numbers(options):
+    code = {city: 2 * k for k, city in enumerate(CITIES)} | {"Nowhere": 1}
+    known, new = (rows.assign(city=rows["city"].map(code).astype("category")) for rows in (FRAME, NEW))
+    pipe = pipeline().fit(known, Y)
+    hdmr = TreeHDMR(pipe, **options).fit(known)
+    values = hdmr.evaluate(new)
+    assert_close(hdmr.predict(new) + hdmr.residual(new), pipe.predict(new))
+    for c, u in enumerate(hdmr.subspaces_):
+        assert_close(hdmr.component(u)(new.iloc[:, list(u)]), values[:, c])
+
+
+@every_option
 def test_components_depend_neither_on_threads_nor_on_copies_nor_on_the_order_of_rows(pipe, options):
     hdmr = TreeHDMR(pipe, **options).fit(FRAME)
     desired = hdmr.transform(NEW)
