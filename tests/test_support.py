@@ -10,7 +10,7 @@ from tolerance import assert_close
 
 from fasthdmr import HDMR, TreeHDMR
 from fasthdmr._spans.basis import closure, make_basis
-from fasthdmr._spans.nearest_cells import Support, _nearest, occupied_cells
+from fasthdmr._spans.nearest_cells import Support, _nearest, _nearest_of_levels, occupied_cells
 
 # Nearly equal variables, and terms of three variables, are chosen on purpose.
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning", "ignore::fasthdmr.ConcurvityWarning")
@@ -68,6 +68,17 @@ def test_tables_of_a_stack_do_not_touch(share):
                 found = distance_transform_cdt(~table[block], return_distances=False, return_indices=True)
                 expected[block] = expected[block][tuple(found)]
         assert np.array_equal(nearest, expected.ravel())
+
+
+def test_levels_are_not_near_each_other():
+    for holds in np.random.default_rng(2).random((20, 5, 8)) < 0.3:
+        expected = np.full(holds.shape, holds.size)  # for none
+        for level, present in enumerate(holds):
+            used = np.flatnonzero(present[:-1])  # the last cell is that of missing values
+            for cell in range(7 if len(used) else 0):  # of two at the same distance, the one before
+                expected[level, cell] = 8 * level + used[np.argmin(abs(used - cell))]
+            expected[level, -1] = 8 * level + 7 if present[-1] else holds.size
+        assert np.array_equal(_nearest_of_levels(holds, True, False), expected.ravel())
 
 
 def test_rows_without_weight_are_not_in_the_support():
