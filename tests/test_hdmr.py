@@ -14,6 +14,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 from tolerance import assert_close
 
 from fasthdmr import HDMR
@@ -97,8 +98,12 @@ def test_classifiers_give_their_raw_output():
         half = iris.target < 2
         logistic = LogisticRegression().fit(iris.data[half], iris.target[half])
         binary = HDMR(logistic, order=1).fit(iris.data)
+        tree = DecisionTreeClassifier(max_depth=2).fit(iris.data, iris.target > 1)
+        probability = HDMR(tree, order=1).fit(iris.data)
     assert binary.fidelity(iris.data) > 0.99
     assert binary.evaluate(iris.data).ndim == 2
+    output = probability.predict(iris.data) + probability.residual(iris.data)
+    assert_close(output, tree.predict_proba(iris.data)[:, 1])
 
 
 def test_linearity():
