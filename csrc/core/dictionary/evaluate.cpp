@@ -9,7 +9,8 @@ namespace fasthdmr {
 
 namespace {
 
-constexpr index kComponentsPerPoll = 16;  // a single one may take less time than a poll
+constexpr index kComponentsPerPoll = 16;                            // a single one may take less time than a poll
+constexpr index kFeatureBytes = index(64) << 20, kFewestRows = 64;  // of the columns at a block of rows
 
 }  // namespace
 
@@ -22,14 +23,16 @@ void evaluate(const BlockColumns& columns, const Table& x, const Components& com
     std::vector<index> slot(columns.count() + 1, 0);
     for (index k = 0; k < index(used.size()); ++k) slot[used[k]] = k;
 
-    parallel_for((x.rows + kBlockRows - 1) / kBlockRows, n_threads, [&](index task) {
-        const index begin = task * kBlockRows, n = std::min(kBlockRows, x.rows - begin);
+    const index within = kFeatureBytes / (std::max<index>(1, index(used.size())) * index(sizeof(double)));
+    const index rows = std::clamp(within, kFewestRows, kBlockRows);
+    parallel_for((x.rows + rows - 1) / rows, n_threads, [&](index task) {
+        const index begin = task * rows, n = std::min(rows, x.rows - begin);
         InputBlock block(columns.comparison());
         block.load(x, {begin, 1, n});
-        Buffer<double> features(used.size() * kBlockRows);
+        Buffer<double> features(used.size() * n);
         std::vector<double*> own_columns(columns.count(), nullptr);
         for (index k = 0; k < index(used.size()); ++k) {
-            double* feature = features.data() + k * kBlockRows;
+            double* feature = features.data() + k * n;
             if (used[k] == 0) std::fill_n(feature, n, 1.0);
             else own_columns[used[k] - 1] = feature;
         }
@@ -39,8 +42,7 @@ void evaluate(const BlockColumns& columns, const Table& x, const Components& com
             double* sum = out + c * x.rows + begin;
             std::fill(sum, sum + n, 0.0);
             for (index e = components.begin[c]; e < components.begin[c + 1]; ++e)
-                kernels().add_scaled(components.weight[e], features.data() + slot[components.column[e]] * kBlockRows, n,
-                                     sum);
+                kernels().add_scaled(components.weight[e], features.data() + slot[components.column[e]] * n, n, sum);
         }
     });
 }
