@@ -232,26 +232,21 @@ def make_basis(
         If the range of a variable overflows.
     """
     main, spanned = main_sizes or {}, [columns_of(groups, u) for u in subspaces]
-    variables = sorted({j for columns in spanned for j in columns})
     axes_by_order = {}
-    for j in variables:
+    for j in sorted({j for columns in spanned for j in columns}):
         wanted = [main.get(j, sizes[0]), *sizes[1:]]
         if found := axes_of_variable(X, weights, j, wanted, degree, n_levels or {}, max_levels):
             axes_by_order[j] = found
-    axes: list[Axis] = []
-    number: dict[tuple[int, int], int] = {}
+    # A constant column does not remove a group of which another column varies.
+    varying = {i for u in subspaces for i in u if any(j in axes_by_order for j in columns_of(groups, (i,)))}
+    number: dict[tuple[int, int], int] = {}  # of the axis of a variable in spans of an order
     kept, axes_of = [], []
     for u, columns in zip(subspaces, spanned, strict=True):
-        # A constant column does not remove a group of which another column varies.
-        there = tuple(j for j in columns if j in axes_by_order)
-        if any(not set(columns_of(groups, (i,))) & set(there) for i in u):
-            continue
-        for j in there:
-            if (j, len(there)) not in number:
-                number[j, len(there)] = len(axes)
-                axes.append(axes_by_order[j][len(there) - 1])
-        kept.append(u)
-        axes_of.append([number[j, len(there)] for j in there])
+        if varying.issuperset(u):
+            there = [j for j in columns if j in axes_by_order]
+            kept.append(u)
+            axes_of.append([number.setdefault((j, len(there)), len(number)) for j in there])
+    axes = [axes_by_order[j][order - 1] for j, order in number]
     return Basis(axes, kept, axes_of)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 from math import comb
 from typing import Any
 
@@ -349,8 +351,12 @@ def _needed_bytes(
     """Return an estimate of the memory for Gram matrices."""
     if joint:
         return 3 * 8.0 * _columns(subspaces, sizes, width) ** 2
-    inside = [_columns(closure([u], len(u)), sizes, width) for u in subspaces]
-    return 8.0 * sum(float(c) ** 2 for c in inside)
+    own = {u[0]: width(u) for u in subspaces if len(u) == 1}
+    needed = 0.0
+    for widths, count in Counter(tuple(own[i] for i in u) for u in subspaces).items():
+        inside = [sum(v) for t in range(1, len(widths) + 1) for v in combinations(widths, t)]
+        needed += count * float(sum(sizes[w - 1] ** w for w in inside)) ** 2
+    return 8.0 * needed
 
 
 def _check_memory(
