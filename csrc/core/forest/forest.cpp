@@ -15,6 +15,14 @@ std::string where(index t, index m) { return "tree " + std::to_string(t) + ", no
 
 }  // namespace
 
+// Nodes in their new order and their levels, places in this order (last in, first out), and which nodes were visited.
+// The memory is reused from tree to tree.
+struct Forest::Walk {
+    std::vector<index> order, unfinished;
+    std::vector<std::int32_t> level;
+    std::vector<char> seen;
+};
+
 Forest::Forest(const TreeArrays& a) : n_features_(a.n_features), n_outputs_(a.n_outputs), width_(a.width) {
     if (a.n_features < 1 || a.n_outputs < 1) throw Error("a forest needs at least one feature and one output");
     if (a.n_features > kMostFeatures) throw Error("too many features: " + std::to_string(a.n_features));
@@ -31,31 +39,34 @@ Forest::Forest(const TreeArrays& a) : n_features_(a.n_features), n_outputs_(a.n_
     offset_.assign(a.offset, a.offset + a.n_outputs);
     tree_begin_.reserve(a.n_trees + 1);
     tree_begin_.push_back(0);
-    nodes_.reserve(a.n_nodes);
-    missing_left_.reserve(a.n_nodes);
-    values_.reserve(a.n_nodes * a.width);
+    nodes_.resize(a.n_nodes);
+    missing_left_.resize(a.n_nodes);
+    values_.resize(a.n_nodes * a.width);
+    weights_.resize(a.n_nodes);
     depth_.reserve(a.n_trees);
     tree_output_.reserve(a.n_trees);
-    weights_.reserve(a.n_nodes);
+    Walk walk;
     for (index t = 0; t < a.n_trees; ++t) {
         poll();
-        add_tree(a, t);
+        add_tree(a, t, walk);
         average_upwards(t);
     }
 }
 
 // Numbers the nodes depth first, siblings as neighbours, and the heavier sibling's descendants next. A row then finds most
 // nodes of its path in few cache lines. Every node must be reached exactly once.
-void Forest::add_tree(const TreeArrays& a, index t) {
+void Forest::add_tree(const TreeArrays& a, index t, Walk& walk) {
     const index begin = a.tree_offsets[t], size = a.tree_offsets[t + 1] - begin;
     if (a.width == 1 && (a.tree_output[t] < 0 || a.tree_output[t] >= a.n_outputs))
         throw Error("tree " + std::to_string(t) + ": no such output: " + std::to_string(a.tree_output[t]));
 
-    std::vector<index> order{0}, unfinished{0};  // nodes in their new order; places in it, last in, first out
-    std::vector<std::int32_t> level{0};
-    order.reserve(size);
-    level.reserve(size);
-    std::vector<char> seen(size, 0);
+    std::vector<index>&order = walk.order, &unfinished = walk.unfinished;
+    std::vector<std::int32_t>& level = walk.level;
+    std::vector<char>& seen = walk.seen;
+    order.assign(1, 0);
+    unfinished.assign(1, 0);
+    level.assign(1, 0);
+    seen.assign(size, 0);
     const auto visit = [&](index parent, std::int64_t child, std::int32_t depth) {
         const bool is_there = child >= 1 && child < size;
         if (!is_there || seen[child])
@@ -65,7 +76,6 @@ void Forest::add_tree(const TreeArrays& a, index t) {
         order.push_back(child);
         level.push_back(depth);
     };
-    nodes_.resize(tree_begin_.back() + size);
     while (!unfinished.empty()) {
         const index k = unfinished.back(), m = begin + order[k], next = index(order.size());
         unfinished.pop_back();
@@ -76,20 +86,21 @@ void Forest::add_tree(const TreeArrays& a, index t) {
             visit(order[k], left, level[k] + 1);
             visit(order[k], right, level[k] + 1);
             const bool right_first = a.weight && a.weight[begin + right] > a.weight[begin + left];
-            unfinished.insert(unfinished.end(), {next + !right_first, next + right_first});
+            unfinished.push_back(next + !right_first);
+            unfinished.push_back(next + right_first);
         }
-        nodes_[tree_begin_.back() + k] = node;
+        nodes_[begin + k] = node;
     }
     if (index(order.size()) != size)
         throw Error("tree " + std::to_string(t) + ": nodes that no path from the root reaches");
-    for (const index node : order) {
-        const index m = begin + node;
-        missing_left_.push_back(a.missing_left[m]);
-        values_.insert(values_.end(), a.value + m * a.width, a.value + (m + 1) * a.width);
-        weights_.push_back(a.weight ? a.weight[m] : 1.0);
+    for (index k = begin; k < begin + size; ++k) {
+        const index m = begin + order[k - begin];
+        missing_left_[k] = a.missing_left[m];
+        weights_[k] = a.weight ? a.weight[m] : 1.0;
+        for (index c = 0; c < a.width; ++c) values_[k * a.width + c] = a.value[m * a.width + c];
     }
     depth_.push_back(*std::max_element(level.begin(), level.end()));
-    tree_begin_.push_back(tree_begin_.back() + size);
+    tree_begin_.push_back(begin + size);
     tree_output_.push_back(a.width == 1 ? a.tree_output[t] : 0);
 }
 

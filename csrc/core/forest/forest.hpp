@@ -76,7 +76,8 @@ public:
     static bool is_leaf(const Node* tree, index m) { return tree[m].left == m; }
 
 private:
-    void add_tree(const TreeArrays& arrays, index t);
+    struct Walk;
+    void add_tree(const TreeArrays& arrays, index t, Walk& walk);
     Node split(const TreeArrays& arrays, index t, index m, index left) const;
     void average_upwards(index t);
 
