@@ -132,7 +132,8 @@ class Profile:
         ranks = (np.cumsum(self.weights) - self.weights / 2) / self.weights.sum()
         scores = ndtri(np.clip(ranks, _LEAST_RANK, 1 - _LEAST_RANK))
         n = len(scores)
-        nodes = np.unique(np.rint(np.linspace(0, n - 1, min(n, _SCORE_NODES))).astype(int))
+        # Evenly spaced scores: in heavy tails, a few values far apart would share the linear piece between even ranks.
+        nodes = np.unique(np.searchsorted(scores, np.linspace(scores[0], scores[-1], _SCORE_NODES)))
         below = np.clip(np.searchsorted(nodes, np.arange(n), side="right") - 1, 0, len(nodes) - 2)
         first, last = nodes[below], nodes[below + 1]
         # The same operations as in C++, so that a value at a knot has exactly the score of the knot.
