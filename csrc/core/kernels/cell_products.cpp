@@ -17,8 +17,6 @@ constexpr int kFunctions = 4;
 constexpr int kFunctions = 2;
 #endif
 
-constexpr int kAhead = 32;
-
 // Adds the products with some functions, from the number `begin` on. First is the number of splines of the first axis, 1
 // if there is none.
 template <int First, int Functions>
