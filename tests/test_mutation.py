@@ -4,10 +4,12 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import mutation
 import pytest
 
 import fasthdmr
+
+pytest.importorskip("resource", reason="the limits of mutants are those of POSIX systems")
+import mutation
 
 ROOT = Path(__file__).parents[1]
 SOURCE = {
@@ -125,6 +127,17 @@ def test_a_header_and_the_source_that_includes_it_may_have_mutants(tmp_path):
     for file, symbol, text in [("a.hpp", "g", header), ("a.cpp", "h", source)]:
         (tmp_path / file).write_text(mutation.mutated([mutant(file, symbol, "n - 1")], text))
     subprocess.run(["c++", "-fsyntax-only", "-Werror", tmp_path / "a.cpp"], check=True)
+
+
+@pytest.mark.parametrize(
+    ("script", "passed"), [("exit 0", True), ("exit 1", False), ("echo FAILED; exec sleep 600", False)]
+)
+def test_the_first_failure_ends_the_tests_of_the_core(script, passed, tmp_path):
+    program = tmp_path / "tree" / mutation.BUILD / "csrc" / "tests" / "core_tests"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    assert mutation.passes(tmp_path, mutation.CORE) == passed
 
 
 def test_survivors_need_an_argument(monkeypatch, capsys):
