@@ -61,6 +61,12 @@ def test_skewness_to_the_left_is_not_that_of_a_logarithm():
     assert kind(20 - np.minimum(INCOME, 19)) == "linear"
 
 
+def test_logarithms_are_less_skewed():
+    rows = np.array([0.9, 1.0, 1.1])
+    names = {low: scale_of(rows, np.array([low, 6.0])).name for low in (1e-2, 1e-6)}
+    assert names == {1e-2: "log", 1e-6: "linear"}  # the middle is at 0.72 and 0.89 of a logarithmic axis
+
+
 @given(st.sampled_from(["linear", "log", "symlog"]), st.floats(1e-3, 1e3), st.floats(1e-6, 1e6))
 def test_backward_is_the_inverse_of_forward(name, threshold, value):
     scale = Scale(name, threshold)

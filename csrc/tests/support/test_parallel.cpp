@@ -74,4 +74,16 @@ TEST(parallel_rethrows_other_exceptions) {
     CHECK(caught);
 }
 
+TEST(parallel_tasks_on_other_threads_end_if_the_call_is_interrupted) {
+    using Clock = std::chrono::steady_clock;
+    Interruptible call([] { throw Error("interrupted"); });
+    const Interruptible::Scope scope(&call);
+    std::atomic<int> patient{0};  // tasks that were not interrupted
+    CHECK_THROWS(Error, "interrupted", parallel_for(2, 2, [&](index) {
+                     for (const auto end = Clock::now() + std::chrono::seconds(5); Clock::now() < end;) poll();
+                     ++patient;
+                 }));
+    CHECK(patient == 0);
+}
+
 }  // namespace fasthdmr
