@@ -13,6 +13,7 @@ from tolerance import assert_close
 
 from fasthdmr import TreeHDMR, _core, load_forest
 from fasthdmr.inspection import partial_dependence, tree_importance
+from fasthdmr.loaders import Trees
 from fasthdmr.loaders.sums import compared_alike
 
 pytestmark = pytest.mark.filterwarnings("ignore::fasthdmr.ResidualWarning", "ignore::fasthdmr.ConstantWarning")
@@ -126,6 +127,17 @@ def test_copies_threads_and_importances(name, data):
     assert np.array_equal(forest.predict(hard), forest.predict(np.asfortranarray(hard), n_jobs=2))
     for kind in ("per_tree", "splits", "samples", "impurity"):
         assert_close(tree_importance(model, kind=kind), tree_importance(forest, kind=kind), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_weights_of_nodes_are_numbers_of_rows(name):
+    rows = np.random.default_rng(0).normal(size=(60, 2))
+    trees = Trees.of(load_forest(MODELS[name]().fit(rows, rows.sum(axis=1))))
+    inner, root = np.flatnonzero(trees.left >= 0), trees.tree_offsets[:-1]
+    assert np.array_equal(trees.weight[root], np.full(len(root), 60.0))
+    first = root[np.searchsorted(root, inner, side="right") - 1]
+    left, right = (trees.weight[first + child[inner]] for child in (trees.left, trees.right))
+    assert np.array_equal(left + right, trees.weight[inner])
 
 
 def test_values_that_the_model_treats_as_missing_are_not_on_the_grid():

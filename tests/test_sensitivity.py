@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from tolerance import assert_close
 
+from fasthdmr._results.level_sets import holds_zero
 from fasthdmr._results.sensitivity import Sensitivity
 from fasthdmr._support.indices import INDICES
 
@@ -257,6 +258,10 @@ def test_level_sets_print_intervals_and_mark_those_with_zero():
     ]
     by_R = str(with_intervals().level_set("R"))
     assert "0.5625 ±0.6000  0.5294 ±0.0300" in by_R and "?" not in by_R and "(±" not in by_R
+
+
+def test_intervals_of_negative_indices():
+    assert holds_zero(np.array([-0.5, -0.1, 0.1, 0.5]), 0.2).tolist() == [False, True, True, False]
 
 
 @pytest.mark.parametrize("kind", ["T", "R", "I", "X", "P"])
