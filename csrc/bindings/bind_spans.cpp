@@ -8,6 +8,7 @@
 #include "spans/cells.hpp"
 #include "spans/evaluate.hpp"
 #include "spans/span_hierarchy.hpp"
+#include "spans/term_moves.hpp"
 #include "support/parallel.hpp"
 
 namespace fasthdmr {
@@ -196,14 +197,13 @@ py::tuple project(const Sums& sums, const Gram& gram, const py::array& x, const 
                   const std::vector<index>& kept, double ridge, int n_threads) {
     const Table table = rows_for(x, *sums.spans);
     const double* w = optional_vector(weight, table.rows, "weight");
-    RightSides right{{}, 1};
-    for (const auto& products : sums.sums.with_columns) right.of_term.push_back(products.data());
-    for (const index t : kept) right.of_term.at(t) = nullptr;
+    std::vector<char> is_kept(sums.sums.spans.size(), 0);
+    for (const index t : kept) is_kept.at(t) = 1;
     std::vector<std::vector<double>> coefficients;
     Buffer<double> total;
     {
         const Released released;
-        coefficients = solve_terms(gram.blocks, table, w, sums.sums, right, ridge, n_threads);
+        coefficients = solve_terms(gram.blocks, table, w, sums.sums, is_kept, ridge, n_threads);
         total = add_up(*sums.spans, sums.sums, coefficients, 1);
     }
     auto out = column_major(sums.spans->columns(), sums.sums.n_outputs);
@@ -213,29 +213,25 @@ py::tuple project(const Sums& sums, const Gram& gram, const py::array& x, const 
     return py::make_tuple(out, by_term);
 }
 
-// Solves the systems of the terms for other right-hand sides and adds the solutions: (all columns, outputs x m). The
-// right-hand side of a term has the shape (columns of its spans, m), or is None.
-py::array_t<double> solve_systems(const Sums& sums, const Gram& gram, const py::array& x,
-                                  const std::optional<Doubles>& weight,
-                                  const std::vector<std::optional<py::array_t<double, py::array::f_style>>>& given,
-                                  index m, double ridge, int n_threads) {
+// The derivatives of the projections of some terms, (all columns, outputs x blocks), given their values, (rows, terms).
+py::array_t<double> moves(const Sums& sums, const Gram& gram, const py::array& x, const Doubles& weight,
+                          std::vector<index> terms, const ColumnMajor& values, index n_blocks, const Doubles& factor,
+                          double ridge, int n_threads) {
     const Table table = rows_for(x, *sums.spans);
     const double* w = optional_vector(weight, table.rows, "weight");
-    if (given.size() != sums.sums.spans.size()) throw Error("every term needs right-hand sides, or none");
-    RightSides right{{}, m};
-    for (std::size_t t = 0; t < given.size(); ++t) {
-        const index rows = gram.blocks.columns(sums.sums.spans[t]);
-        if (given[t] && (given[t]->ndim() != 2 || given[t]->shape(0) != rows || given[t]->shape(1) != m))
-            throw Error("expected (columns, m) right-hand sides");
-        right.of_term.push_back(given[t] ? given[t]->data() : nullptr);
-    }
+    const double* f = optional_vector(factor, sums.spans->columns(), "factor");
+    for (const index t : terms)
+        if (t < 0 || t >= index(sums.sums.spans.size())) throw Error("no such term: " + std::to_string(t));
+    if (values.ndim() != 2 || values.shape(0) != table.rows || values.shape(1) != index(terms.size()))
+        throw Error("expected (rows, terms) values");
+    if (n_blocks < 1 || table.rows % n_blocks != 0) throw Error("expected blocks of equal numbers of rows");
     Buffer<double> total;
     {
         const Released released;
-        const auto solutions = solve_terms(gram.blocks, table, w, sums.sums, right, ridge, n_threads);
-        total = add_up(*sums.spans, sums.sums, solutions, m);
+        total = term_moves(gram.blocks, table, w, sums.sums, {std::move(terms), values.data()}, n_blocks,
+                           {f, f + sums.spans->columns()}, ridge, n_threads);
     }
-    auto out = column_major(sums.spans->columns(), sums.sums.n_outputs * m);
+    auto out = column_major(sums.spans->columns(), sums.sums.n_outputs * n_blocks);
     std::copy(total.begin(), total.end(), out.mutable_data());
     return out;
 }
@@ -371,8 +367,8 @@ void bind_spans(py::module_& m) {
         .def_property_readonly("output_variance", [](const Sums& s) { return to_array(s.sums.output_variance); })
         .def("project", &project, py::arg("gram"), py::arg("x"), py::arg("weight").none(true), py::arg("kept"),
              py::arg("ridge"), py::arg("n_threads"))
-        .def("solve", &solve_systems, py::arg("gram"), py::arg("x"), py::arg("weight").none(true), py::arg("right"),
-             py::arg("m"), py::arg("ridge"), py::arg("n_threads"))
+        .def("moves", &moves, py::arg("gram"), py::arg("x"), py::kw_only(), py::arg("weight"), py::arg("terms"),
+             py::arg("values"), py::arg("n_blocks"), py::arg("factor"), py::arg("ridge"), py::arg("n_threads"))
         .def("top_down", &top_down_spans, py::arg("gram"), py::arg("coefficients"), py::arg("kept"), py::arg("ridge"),
              py::arg("n_threads"));
     m.def("tree_sums", &tree_sums, py::arg("spans"), py::arg("x"), py::kw_only(), py::arg("weight").none(true),

@@ -233,13 +233,16 @@ class TermSums:
         ridge: float,
         n_threads: int,
     ) -> tuple[_Floats, list[_Floats]]: ...
-    def solve(
+    def moves(
         self,
         gram: SpanGram,
         x: NDArray[Any],
-        weight: _Floats | None,
-        right: list[_Floats | None],
-        m: int,
+        *,
+        weight: _Floats,
+        terms: list[int],
+        values: _Floats,
+        n_blocks: int,
+        factor: _Floats,
         ridge: float,
         n_threads: int,
     ) -> _Floats: ...

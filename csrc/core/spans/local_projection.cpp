@@ -82,35 +82,40 @@ std::vector<double> RidgeSystem::solve(std::vector<double> b) const {
     return b;
 }
 
-std::vector<std::vector<double>> solve_terms(const SpanGram& gram, const Table& x, const double* weight,
-                                             const TermSums& sums, const RightSides& right, double ridge,
-                                             int n_threads) {
+void for_systems(const SpanGram& gram, const Table& x, const double* weight, const TermSums& sums,
+                 const std::vector<char>& kept, double ridge, int n_threads,
+                 const std::function<void(const RidgeSystem&, index)>& use) {
     std::map<Spanning, std::vector<index>> systems;
     for (index t = 0; t < index(sums.spans.size()); ++t)
-        if (!sums.spans[t].empty() && right.of_term[t]) systems[sums.spans[t]].push_back(t);
+        if (!sums.spans[t].empty() && !kept[t]) systems[sums.spans[t]].push_back(t);
     std::vector<const Spanning*> every;
     for (const Members& members : systems) every.push_back(&members.first);
     const std::vector<char> is_dense = dense_systems(gram, every);
     std::vector<const Members*> dense, others;
     for (const Members& members : systems)
         (is_dense[dense.size() + others.size()] ? dense : others).push_back(&members);
-    std::vector<std::vector<double>> coefficients(sums.spans.size());
-    const auto solve = [&](const RidgeSystem& system, const Members& members) {
-        const index size = system.size() * right.count;
-        for (const index t : members.second)
-            coefficients[t] = system.solve({right.of_term[t], right.of_term[t] + size});
+    const auto use_all = [&](const RidgeSystem& system, const Members& members) {
+        for (const index t : members.second) use(system, t);
     };
     std::vector<const Spanning*> of_dense;
     for (const Members* members : dense) of_dense.push_back(&members->first);
     form_systems(gram, x, weight, of_dense, n_threads, [&](index k, Buffer<double> covariance) {
-        solve(RidgeSystem(gram, *of_dense[k], ridge, std::move(covariance)), *dense[k]);
+        use_all(RidgeSystem(gram, *of_dense[k], ridge, std::move(covariance)), *dense[k]);
     });
     for (const Batch& batch : batches_of(others, gram)) {
         const SpanGram more(gram.spans(), x, weight, sums.total, sums.column_mean,
                             {batch.missing.begin(), batch.missing.end()}, n_threads, &gram);
         parallel_for(index(batch.systems.size()), n_threads,
-                     [&](index k) { solve(RidgeSystem(more, batch.systems[k]->first, ridge), *batch.systems[k]); });
+                     [&](index k) { use_all(RidgeSystem(more, batch.systems[k]->first, ridge), *batch.systems[k]); });
     }
+}
+
+std::vector<std::vector<double>> solve_terms(const SpanGram& gram, const Table& x, const double* weight,
+                                             const TermSums& sums, const std::vector<char>& kept, double ridge,
+                                             int n_threads) {
+    std::vector<std::vector<double>> coefficients(sums.spans.size());
+    for_systems(gram, x, weight, sums, kept, ridge, n_threads,
+                [&](const RidgeSystem& system, index t) { coefficients[t] = system.solve(sums.with_columns[t]); });
     return coefficients;
 }
 

@@ -2,6 +2,7 @@
 // equations for each subspace.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -30,16 +31,16 @@ private:
     std::optional<LevelElimination> levels_;  // then factor_ is empty
 };
 
-// For each term, a pointer to the right-hand sides of its system, one after the other. Null: the term is not projected.
-struct RightSides {
-    std::vector<const double*> of_term;
-    index count;
-};
+// Calls use(system, t) on several threads for each term t that is projected, unless kept[t]. Terms of the same spans share
+// a system. Gram blocks that are not in `gram` are computed for a limited number of subspaces at a time, so that the
+// memory is bounded.
+void for_systems(const SpanGram& gram, const Table& x, const double* weight, const TermSums& sums,
+                 const std::vector<char>& kept, double ridge, int n_threads,
+                 const std::function<void(const RidgeSystem&, index)>& use);
 
-// Returns the solutions for each term. Gram blocks that are not in `gram` are computed for a limited number of
-// subspaces at a time, so that the memory is bounded.
+// The coefficients of the projection of each term. Those of other terms are empty.
 std::vector<std::vector<double>> solve_terms(const SpanGram& gram, const Table& x, const double* weight,
-                                             const TermSums& sums, const RightSides& right, double ridge,
+                                             const TermSums& sums, const std::vector<char>& kept, double ridge,
                                              int n_threads);
 
 // Sums the solutions over the terms of each output: (all columns, outputs x count), column-major.

@@ -2,6 +2,7 @@
 
 #include "dense_spans.hpp"
 #include "spans/evaluate.hpp"
+#include "spans/term_moves.hpp"
 
 namespace fasthdmr {
 
@@ -44,15 +45,8 @@ struct Problem {
         return {terms, {{0}, {1}, {0, 1}, {0, 1, 2}, {0, 1, 2, 3}}, {0, 0, 0, 0, 0}, {2.0}};
     }
 
-    RightSides products(const std::vector<char>& kept) const {
-        RightSides right{{}, 1};
-        for (std::size_t t = 0; t < kept.size(); ++t)
-            right.of_term.push_back(kept[t] ? nullptr : sums.with_columns[t].data());
-        return right;
-    }
-
     std::vector<std::vector<double>> project(const std::vector<char>& kept, int n_threads = 1) const {
-        return solve_terms(gram, x.table(), weight.data(), sums, products(kept), kRidge, n_threads);
+        return solve_terms(gram, x.table(), weight.data(), sums, kept, kRidge, n_threads);
     }
 
     Decomposition decompose(bool smooth, int n_threads = 1) const {
@@ -108,11 +102,52 @@ TEST(terms_are_projected_inside_their_own_subspace) {
 TEST(products_that_are_missing_are_summed_up) {
     const Problem p(105);
     const SpanGram nothing(p.spans, p.x.table(), p.weight.data(), p.sums.total, p.sums.column_mean, {}, 1);
-    const RightSides right = p.products(std::vector<char>(5, 0));
-    const auto some = solve_terms(nothing, p.x.table(), p.weight.data(), p.sums, right, kRidge, 2);
-    const auto all = p.project(std::vector<char>(5, 0));
+    const std::vector<char> kept(5, 0);
+    const auto some = solve_terms(nothing, p.x.table(), p.weight.data(), p.sums, kept, kRidge, 2);
+    const auto all = p.project(kept);
     for (index t = 0; t < 5; ++t) CHECK_SAME_BITS(some[t], all[t]);
     CHECK_THROWS(Error, "products of two spans are missing", nothing.covariance({0}, {1}));
+}
+
+// Differences of projections whose weights of one block are a little larger and a little smaller.
+TEST(moves_of_terms_are_derivatives_with_respect_to_weights) {
+    constexpr index n_blocks = 8;
+    constexpr double step = 1e-4;
+    const Problem p(110);
+    const std::vector<index> chosen{4, 0, 3};
+    const std::vector<char> kept{0, 1, 1, 0, 0};
+    const auto coefficients = [&](const Values& weight) {
+        const TermSums sums =
+            term_sums(p.spans, p.x.table(), weight.data(), p.targets, p.spans_of_terms(3), {true, true}, 1);
+        const SpanGram gram(p.spans, p.x.table(), weight.data(), sums.total, sums.column_mean, pairs_inside(p.spans),
+                            1);
+        return add_up(p.spans, sums, solve_terms(gram, p.x.table(), weight.data(), sums, kept, kRidge, 1), 1);
+    };
+    Matrix terms(p.x.rows, 5), given(p.x.rows, 3);
+    p.targets.fill({0, 1, p.x.rows}, 0, 5, terms.column(0), p.x.rows);
+    for (index k = 0; k < 3; ++k) std::copy_n(terms.column(chosen[k]), p.x.rows, given.column(k));
+    const std::vector<double> one(p.spans.columns(), 1.0);
+    const auto moves = [&](const std::vector<double>& factor, int n_threads) {
+        return term_moves(p.gram, p.x.table(), p.weight.data(), p.sums, {chosen, given.column(0)}, n_blocks, factor,
+                          kRidge, n_threads);
+    };
+    const Buffer<double> found = moves(one, 1);
+    for (index b = 0; b < n_blocks; ++b) {
+        Values more = p.weight, less = p.weight;
+        for (index r = b * p.x.rows / n_blocks; r < (b + 1) * p.x.rows / n_blocks; ++r) {
+            more[r] *= 1 + step;
+            less[r] *= 1 - step;
+        }
+        const Buffer<double> after = coefficients(more), before = coefficients(less);
+        Values differences, own(found.begin() + b * p.spans.columns(), found.begin() + (b + 1) * p.spans.columns());
+        for (index j = 0; j < p.spans.columns(); ++j) differences.push_back((after[j] - before[j]) / (2 * step));
+        CHECK_CLOSE(own, differences, 1e-5);  // the error of the differences is of the order of step²
+    }
+    Values two(one), twice(found.begin(), found.end());
+    for (double& factor : two) factor = 2.0;
+    for (double& value : twice) value *= 2.0;
+    const Buffer<double> doubled = moves(two, 3);
+    CHECK_CLOSE(Values(doubled.begin(), doubled.end()), twice, 1e-12);
 }
 
 TEST(gram_blocks_are_covariances) {

@@ -15,6 +15,7 @@
 #include "product_measure/variance.hpp"
 #include "spans/evaluate.hpp"
 #include "spans/span_hierarchy.hpp"
+#include "spans/term_moves.hpp"
 #include "support/parallel.hpp"
 #include "trees.hpp"
 
@@ -206,13 +207,18 @@ TEST(spans_and_their_hierarchy) {
     });
     const SpanGram gram = products(pairs_inside(c.spans));
     const auto project = [&] {
-        RightSides right{{}, 1};
-        for (const Values& products : sums.with_columns) right.of_term.push_back(products.data());
         const SpanGram nothing = products({});
-        const auto solutions = solve_terms(nothing, c.x.table(), c.weight.data(), sums, right, 0.01, kThreads);
+        const std::vector<char> kept(sums.spans.size(), 0);
+        const auto solutions = solve_terms(nothing, c.x.table(), c.weight.data(), sums, kept, 0.01, kThreads);
         return add_up(c.spans, sums, solutions, 1);
     };
     try_failures("solve_terms", [&] {
+        const Values factor(c.spans.columns(), 1.0), term(c.x.rows, 1.0);
+        try_failures("term_moves", [&] {
+            const Buffer<double> moves =
+                term_moves(gram, c.x.table(), c.weight.data(), sums, {{0}, term.data()}, 1, factor, 0.01, kThreads);
+            return Values(moves.begin(), moves.end());
+        });
         const Buffer<double> total = project();
         return Values(total.begin(), total.end());
     });

@@ -210,6 +210,11 @@ class BlockColumns:
         counts = self.counts(span, n_effective)
         return np.ones(1) if counts is None else np.sqrt(1 / (1 - 1 / np.maximum(counts, 2)))
 
+    def all_corrections(self, n_effective: float) -> Floats:
+        """Return these factors for the constant and all columns, (1 + columns,)."""
+        factors = [np.broadcast_to(self.corrections(s, n_effective), size) for s, size in enumerate(self.sizes)]
+        return np.concatenate([np.ones(1), *factors])
+
     def columns_of(self, spans: Sequence[int]) -> NDArray[np.int64]:
         """Return the indices of the columns of the given spans."""
         return np.concatenate([np.arange(self.first[s], self.first[s + 1]) for s in spans])

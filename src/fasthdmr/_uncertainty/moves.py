@@ -22,7 +22,7 @@ from fasthdmr._spans.fit import Regression, kept_terms, projection_orders
 from fasthdmr._spans.joint_fit import joint_system
 from fasthdmr._spans.ridge_systems import EXACT, random_signs
 from fasthdmr._spans.span_dictionaries import SpanDictionary, TreeSpans
-from fasthdmr._spans.span_sums import SpanSums
+from fasthdmr._spans.span_sums import Pairs, SpanSums
 from fasthdmr._support.typing import Floats
 from fasthdmr._uncertainty.blocks import BlockColumns
 
@@ -32,12 +32,11 @@ _MAX_LEVERAGE = 0.95  # a leverage of 1 would make the corrected residual infini
 
 @dataclass(frozen=True)
 class Term:
-    """A term of trees: its output, its numbers among the terms of that output and among all terms, and its spans."""
+    """A term of trees: its output, and its numbers among the terms of that output and among all terms."""
 
     output: int
     subspace: int
     number: int
-    spans: list[int]
 
 
 @singledispatch
@@ -143,11 +142,11 @@ def moves_of_terms(
     kept = (
         set() if regression.smooth else {t for numbers in kept_terms(columns.basis, names) for t in numbers if t >= 0}
     )
-    total, gram = _Terms(columns, trees, outputs, orders, kept, regression).moves()
+    total, gram = _Terms(columns, trees, outputs, orders, kept, regression).moves("inside")
     if any(map(any, coarse_orders)):
         basis, refine = coarse_basis(columns.basis)
         coarse = BlockColumns(basis, columns.rows, columns.blocks)
-        total += refine(_Terms(coarse, trees, outputs, coarse_orders, set(), regression).moves()[0])
+        total += refine(_Terms(coarse, trees, outputs, coarse_orders, set(), regression).moves(None)[0])
     return total[1:].reshape(len(total) - 1, len(outputs), columns.n_blocks), gram
 
 
@@ -167,8 +166,8 @@ class _Terms:
         self.orders, self.kept = orders, kept
         self.ridge, self.n_effective = regression.ridge, regression.n_effective
 
-    def moves(self) -> tuple[Floats, _core.SpanGram]:
-        """Return the derivatives, (1 + columns, K * B), and the Gram matrix of the spans."""
+    def moves(self, pairs: Pairs | None) -> tuple[Floats, _core.SpanGram]:
+        """Return the derivatives, (1 + columns, K * B), and the Gram blocks of these pairs of spans."""
         columns, rows, mass = self.columns, self.columns.rows, self.columns.mass
         sums = SpanSums.of_trees(
             columns.basis,
@@ -178,14 +177,23 @@ class _Terms:
             self.orders,
             with_outputs=False,
             with_terms=False,
-            pairs="inside",
+            pairs=pairs,
             n_threads=1,
         )
-        _, coefficients = sums.project(rows, mass, sorted(self.kept), self.ridge, 1)
         total = np.zeros((columns.basis.core.n_columns, len(self.outputs) * columns.n_blocks))
+        factor = columns.all_corrections(self.n_effective)
         for batch in self._batches():
-            right = self._right_sides(batch, coefficients)
-            total += sums.sums.solve(sums.gram, rows, mass, right, columns.n_blocks, self.ridge, 1)
+            total += sums.sums.moves(
+                sums.gram,
+                rows,
+                weight=mass,
+                terms=[term.number for term in batch],
+                values=self._evaluate(batch),
+                n_blocks=columns.n_blocks,
+                factor=factor,
+                ridge=self.ridge,
+                n_threads=1,
+            )
         return total, sums.gram
 
     def _batches(self) -> Iterator[list[Term]]:
@@ -198,7 +206,7 @@ class _Terms:
                 spans = columns.basis.inside(u, order)
                 if number in self.kept or not spans:
                     continue
-                batch.append(Term(k, s, number, spans))
+                batch.append(Term(k, s, number))
                 room -= len(columns.mass) + columns.n_blocks * sum(columns.sizes[v] for v in spans)
                 if room < 0:
                     yield batch
@@ -207,7 +215,7 @@ class _Terms:
             yield batch
 
     def _evaluate(self, batch: list[Term]) -> Floats:
-        """Return the centred values of terms at the rows, (B L, T)."""
+        """Return the values of terms at the rows, (B L, T)."""
         values = []
         for k, output in enumerate(self.outputs):
             chosen = [term.subspace for term in batch if term.output == k]
@@ -220,32 +228,4 @@ class _Terms:
             coef = output.coef[used] / output.scale
             weights = csc_array((coef, (used + 1, at[used])), shape=(len(output.coef) + 1, len(chosen)))
             values.append(self.trees.evaluate(self.columns.rows, k, weights, 1))
-        terms = np.hstack(values)
-        terms -= self.columns.mass @ terms
-        return terms
-
-    def _right_sides(self, batch: list[Term], coefficients: list[Floats]) -> list[Floats | None]:
-        """Return, for each term, the derivatives of the inner products of its residual and its spans, (columns, B).
-
-        Terms outside of the batch have None.
-        """
-        columns, sizes = self.columns, self.columns.sizes
-        right: list[Floats | None] = [None] * len(coefficients)
-        users: dict[int, list[tuple[int, slice, Floats]]] = {}  # by span: term, slice of its columns, its array
-        for position, term in enumerate(batch):
-            ends = np.cumsum([sizes[span] for span in term.spans])
-            own = np.empty((ends[-1], columns.n_blocks), order="F")
-            right[term.number] = own
-            for span, end in zip(term.spans, ends.tolist(), strict=True):
-                users.setdefault(span, []).append((position, slice(end - sizes[span], end), own))
-        residuals = self._evaluate(batch)
-        for span, used in users.items():
-            of_span = [coefficients[batch[position].number][part] for position, part, _ in used]
-            residuals[:, [position for position, _, _ in used]] -= columns.centred(span) @ np.column_stack(of_span)
-        for span, used in users.items():
-            values = residuals[:, [position for position, _, _ in used]]
-            moves = columns.moves(columns.by_block(columns.centred(span), values))
-            moves *= columns.corrections(span, self.n_effective)[:, None]
-            for i, (_, part, own) in enumerate(used):
-                own[part] = moves[:, :, i].T
-        return right
+        return np.asfortranarray(np.hstack(values))
