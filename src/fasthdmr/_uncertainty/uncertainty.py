@@ -61,16 +61,13 @@ class Uncertainty:
             influence = self._influence()
             n_outputs = len(self.decomposition.solutions)
             Sa, S, ST = (v.reshape(-1, n_outputs) for v in (sensitivity.Sa, sensitivity.S, sensitivity.ST))
-            found = np.zeros((len(OF_SUBSPACES), *S.shape))
-            totals = np.zeros((len(influence.variance()[1]), *ST.shape))
-            for c, u in enumerate(self.decomposition.subspaces):
-                by_S, by_Sa = self._indices(influence, u)
-                moves = [index.change((Sa[c], S[c]), (by_Sa, by_S)) for index in OF_SUBSPACES]
-                found[:, c] = influence.blocks.half_width(np.stack(moves, axis=1))
-                totals[:, list(u)] += by_S[:, None]
-            by_ST = totals.swapaxes(0, 1)  # the first axis is variables, as formulas require
-            moves = [index.change((ST[:, None],), (by_ST,)) for index in OF_VARIABLES]
-            return [*found, *(influence.blocks.half_width(np.ascontiguousarray(v.swapaxes(0, 1))) for v in moves)]
+            by_S, by_Sa = self._indices(influence)
+            moves = [index.change((Sa[:, None], S[:, None]), (by_Sa, by_S)) for index in OF_SUBSPACES]
+            by_ST = np.zeros((len(ST), *by_S.shape[1:]))
+            for u, change in zip(self.decomposition.subspaces, by_S, strict=True):
+                by_ST[list(u)] += change
+            moves += [index.change((ST[:, None],), (by_ST,)) for index in OF_VARIABLES]
+            return [influence.blocks.half_width(np.ascontiguousarray(v.swapaxes(0, 1))) for v in moves]
 
     def _bias(self) -> list[Floats]:
         """Return the bias of all indices, in the order of `INDICES`."""
@@ -117,19 +114,24 @@ class Uncertainty:
         decomposition = self.decomposition
         return influence_on(decomposition.dictionary).of(decomposition, *self._rows())
 
-    def _indices(self, influence: ColumnInfluence | SpanInfluence, subspace: Subspace) -> tuple[Floats, Floats]:
-        """Return the derivatives of S and Sa, each (B, K)."""
-        covariance, variance, by_covariance, by_variance = influence.inner_products(subspace)
-        V = self.divisors
+    def _indices(self, influence: ColumnInfluence | SpanInfluence) -> tuple[Floats, Floats]:
+        """Return the derivatives of S and Sa, each (C, B, K)."""
+        V, by_total = self.divisors, None
         if V is None:
             V, by_total = influence.variance()
-            divisor = np.where(V == 0, 1, V)
-            by_covariance = by_covariance - covariance / divisor * by_total
-            by_variance = by_variance - variance / divisor * by_total
+        divisor = np.where(V == 0, 1, V)
         # The indices of a constant output are 0 for any sample.
         is_constant = np.array([s.is_constant for s in self.decomposition.solutions]) | (V == 0)
         scale = np.where(is_constant, np.inf, V)
-        return by_covariance / scale, by_variance / scale
+        shape = len(self.decomposition.subspaces), influence.blocks.n_blocks, len(is_constant)
+        by_S, by_Sa = np.empty(shape), np.empty(shape)
+        for c, u in enumerate(self.decomposition.subspaces):
+            covariance, variance, by_covariance, by_variance = influence.inner_products(u)
+            if by_total is not None:
+                by_covariance = by_covariance - covariance / divisor * by_total
+                by_variance = by_variance - variance / divisor * by_total
+            by_S[c], by_Sa[c] = by_covariance / scale, by_variance / scale
+        return by_S, by_Sa
 
 
 @singledispatch
