@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <unordered_set>
 
 #include "linalg/cholesky.hpp"
 #include "linalg/short_calls.hpp"
@@ -21,27 +21,30 @@ using Members = std::pair<const Spanning, std::vector<index>>;  // terms that ar
 // Systems whose missing Gram blocks are computed in a common pass over the rows.
 struct Batch {
     std::vector<const Members*> systems;
-    std::set<std::pair<index, index>> missing;
+    SpanPairs missing;
 };
 
 std::vector<Batch> batches_of(const std::vector<const Members*>& systems, const SpanGram& gram) {
+    const index n = index(gram.spans().all().size());
     std::vector<Batch> batches(1);
+    std::unordered_set<index> seen;  // pairs of spans, which many systems may share
     index bytes = 0;
     for (const Members* members : systems) {
-        const Members& system = *members;
-        Batch* batch = &batches.back();
         if (bytes > kProductBytes) {
             batches.emplace_back();
-            batch = &batches.back();
+            seen.clear();
             bytes = 0;
         }
-        for (std::size_t i = 0; i < system.first.size(); ++i)
-            for (std::size_t j = i; j < system.first.size(); ++j) {
-                const std::pair<index, index> pair{system.first[i], system.first[j]};
-                if (gram.has(pair.first, pair.second) || !batch->missing.insert(pair).second) continue;
-                bytes += gram.columns({pair.first}) * gram.columns({pair.second}) * index(sizeof(double));
+        Batch& batch = batches.back();
+        const Spanning& spanning = members->first;
+        for (std::size_t i = 0; i < spanning.size(); ++i)
+            for (std::size_t j = i; j < spanning.size(); ++j) {
+                const index s = spanning[i], t = spanning[j];
+                if (!seen.insert(s * n + t).second || gram.has(s, t)) continue;
+                batch.missing.emplace_back(s, t);
+                bytes += gram.columns({s}) * gram.columns({t}) * index(sizeof(double));
             }
-        batch->systems.push_back(members);
+        batch.systems.push_back(members);
     }
     return batches;
 }
@@ -102,9 +105,9 @@ void for_systems(const SpanGram& gram, const Table& x, const double* weight, con
     form_systems(gram, x, weight, of_dense, n_threads, [&](index k, Buffer<double> covariance) {
         use_all(RidgeSystem(gram, *of_dense[k], ridge, std::move(covariance)), *dense[k]);
     });
-    for (const Batch& batch : batches_of(others, gram)) {
-        const SpanGram more(gram.spans(), x, weight, sums.total, sums.column_mean,
-                            {batch.missing.begin(), batch.missing.end()}, n_threads, &gram);
+    for (Batch& batch : batches_of(others, gram)) {
+        const SpanGram more(gram.spans(), x, weight, sums.total, sums.column_mean, std::move(batch.missing), n_threads,
+                            &gram);
         parallel_for(index(batch.systems.size()), n_threads,
                      [&](index k) { use_all(RidgeSystem(more, batch.systems[k]->first, ridge), *batch.systems[k]); });
     }
