@@ -128,7 +128,7 @@ class Sensitivity(ShownInNotebooks):
             object.__setattr__(self, name, value)
 
         # Copies, so that arguments are neither aliased nor changed.
-        keep("subspaces", [tuple(int(i) for i in u) for u in self.subspaces])
+        keep("subspaces", [tuple(map(int, u)) for u in self.subspaces])
         keep("feature_names", tuple(self.feature_names))
         keep("output_names", None if self.output_names is None else tuple(self.output_names))
         for name in ("Sa", "S"):

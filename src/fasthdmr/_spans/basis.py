@@ -238,7 +238,8 @@ def make_basis(
         if found := axes_of_variable(X, weights, j, wanted, degree, n_levels or {}, max_levels):
             axes_by_order[j] = found
     # A constant column does not remove a group of which another column varies.
-    varying = {i for u in subspaces for i in u if any(j in axes_by_order for j in columns_of(groups, (i,)))}
+    variables = set[int]().union(*subspaces)
+    varying = {i for i in variables if any(j in axes_by_order for j in columns_of(groups, (i,)))}
     number: dict[tuple[int, int], int] = {}  # of the axis of a variable in spans of an order
     kept, axes_of = [], []
     for u, columns in zip(subspaces, spanned, strict=True):
