@@ -29,6 +29,7 @@ _BUDGET = 5.0  # seconds of timed runs of a contender
 class Contender:
     """One row of a table: `run(prepare())` is measured, `prepare` is not.
 
+    Untimed runs precede each timed one, or calls of `before`: what a run costs can depend on what the process did last.
     `summary` turns the result of a run into named arrays, which are compared between contenders. One that has
     a `limit` is slow: it runs once, that run is timed, and it is stopped after so many seconds, `prepare` included.
     """
@@ -39,6 +40,7 @@ class Contender:
     prepare: Callable[[], Any] = lambda: None
     summary: Callable[[Any], Arrays] = lambda result: {}
     limit: float | None = None
+    before: Callable[[Any], Any] | None = None
 
 
 @dataclass
@@ -123,6 +125,7 @@ def _serve(contender: Contender, pipe: Any) -> None:
     """
     try:
         prepared = contender.prepare()
+        before = contender.before or contender.run
         start = time.perf_counter()
         result, peak = peak_above(lambda: contender.run(prepared))
         shortest = time.perf_counter() - start
@@ -131,7 +134,7 @@ def _serve(contender: Contender, pipe: Any) -> None:
         while True:
             pipe.recv()
             if shortest < _LONG:
-                _warm_up(lambda: contender.run(prepared))
+                _warm_up(lambda: before(prepared))
             start = time.perf_counter()
             contender.run(prepared)
             seconds = time.perf_counter() - start
