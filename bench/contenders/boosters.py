@@ -64,7 +64,7 @@ def _catboost(n_trees: int, categories: bool) -> Booster | None:
 
     from fasthdmr.loaders.exports import exported
 
-    def export(fit: Any) -> bytes:
+    def export(fit: Any) -> Any:
         return exported(lambda path: fit.save_model(path, format="json"))
 
     if categories:  # CatBoost takes integers or text as categories, and the rows here are floats
@@ -73,7 +73,7 @@ def _catboost(n_trees: int, categories: bool) -> Booster | None:
     return Booster(
         CatBoostRegressor(iterations=n_trees, depth=3, **options),
         export=export,
-        json=lambda fit: json.loads(export(fit)),
+        json=lambda fit: json.loads(export(fit)[:]),
     )
 
 

@@ -43,9 +43,16 @@ py::dict to_dict(ReadTrees&& trees) {
 
 py::object to_python(const Value& value);
 
+bool are_numbers(const Value& value) {
+    if (value.is_packed()) return true;
+    for (index k = 0; k < value.size(); ++k)
+        if (value.at(k).kind() != Value::Kind::number) return false;
+    return value.size() > 0;
+}
+
 // Numbers become an array, because there may be as many as trees.
 py::object to_sequence(const Value& value) {
-    if (value.is_packed()) {
+    if (are_numbers(value)) {
         std::vector<double> numbers;
         value.numbers(numbers);
         return array(std::move(numbers));
@@ -78,12 +85,16 @@ py::object to_python(const Value& value) {
     return result;
 }
 
+std::string_view bytes_of(const py::buffer_info& info) {
+    return {static_cast<const char*>(info.ptr), std::size_t(info.size * info.itemsize)};
+}
+
 py::tuple read_document(const py::buffer& bytes) {
     const py::buffer_info info = bytes.request();
     std::optional<ModelDocument> model;
     {
         const Released released;
-        model.emplace(std::string_view{static_cast<const char*>(info.ptr), std::size_t(info.size * info.itemsize)});
+        model.emplace(bytes_of(info));
     }
     return py::make_tuple(model->library() == Library::xgboost ? "xgboost" : "CatBoost",
                           to_dict(std::move(model->trees())), to_python(model->root()));
@@ -95,9 +106,9 @@ void bind_loaders(py::module_& m) {
     m.def("read_document", &read_document, py::arg("bytes"));
     m.def(
         "read_lightgbm",
-        [](const py::bytes& bytes) {
-            const std::string_view text = bytes;
-            LightgbmModel model = without_gil([&] { return read_lightgbm(text); });
+        [](const py::buffer& bytes) {
+            const py::buffer_info info = bytes.request();
+            LightgbmModel model = without_gil([&] { return read_lightgbm(bytes_of(info)); });
             py::dict header;
             for (const auto& [name, value] : model.header) header[py::str(name)] = py::str(value);
             return py::make_tuple(to_dict(std::move(model.trees)), header,

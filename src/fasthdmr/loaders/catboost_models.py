@@ -50,7 +50,7 @@ def of_document(arrays: dict[str, Any], document: dict[str, Any]) -> Trees:
     offset = np.atleast_1d(np.asarray(bias, dtype=np.float64))
     if offset.size == 0:
         offset = np.zeros(1)
-    arrays["value"] = arrays["value"] * float(scale)
+    arrays["value"] *= float(scale)
     names = _feature_names(document["features_info"])
     classes = document["model_info"].get("class_params", {}).get("class_names", [])
     n_outputs = offset.size

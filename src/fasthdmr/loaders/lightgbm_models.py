@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from mmap import mmap
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def read_booster(booster: Any) -> Trees:
     return of_text(exported(booster.save_model))
 
 
-def of_text(text: bytes, classes: Any = None) -> Trees:
+def of_text(text: bytes | mmap, classes: Any = None) -> Trees:
     """Read the text of a model."""
     arrays, header, zero_is_missing = _core.read_lightgbm(text)
     n_outputs, n_trees = count(header, "num_tree_per_iteration"), len(arrays["tree_offsets"]) - 1
@@ -73,7 +74,7 @@ def _unit(objective: str) -> str:
     return "square root" if "sqrt" in options else ""
 
 
-def _levels(text: bytes) -> tuple[tuple[Any, ...], ...] | None:
+def _levels(text: bytes | mmap) -> tuple[tuple[Any, ...], ...] | None:
     """Return the category levels of the training frame, from the last line of the text; None if it has none."""
     name = b"\npandas_categorical:"
     place = text.rfind(name)
