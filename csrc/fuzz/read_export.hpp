@@ -21,8 +21,9 @@ inline void evaluate_forest(const ReadTrees& trees) {
         const std::int64_t first = trees.set_offsets[s];
         cuts.append_union(trees.intervals.data() + 2 * first, trees.set_offsets[s + 1] - first);
     }
-    const NodeArrays nodes{trees.n_nodes(),      trees.left.data(),      trees.right.data(),
-                           trees.feature.data(), trees.threshold.data(), trees.category_set.data()};
+    const NodeArrays nodes{trees.n_nodes(),        trees.left.data(),
+                           trees.right.data(),     trees.feature.data(),
+                           trees.threshold.data(), trees.category_set.empty() ? nullptr : trees.category_set.data()};
     const ComparedNodes compared = compare_nodes(nodes, std::vector<Replacement>(kColumns), cuts);
     const std::vector<std::int64_t> outputs(trees.n_trees(), 0);
     const std::vector<double> offset(trees.width, 0.0);

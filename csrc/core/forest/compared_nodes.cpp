@@ -63,7 +63,7 @@ private:
     Slot& slot_of(std::int32_t feature, double number) {
         std::uint64_t bits;
         std::memcpy(&bits, &number, sizeof bits);
-        for (std::size_t k = mixed(bits, std::uint64_t(feature)) >> (64 - bits_);; k = (k + 1) % slots_.size())
+        for (std::size_t k = mixed(bits, std::uint64_t(feature)) >> (64 - bits_);; k = (k + 1) & (slots_.size() - 1))
             if (Slot& slot = slots_[k]; slot.identifier < 0 || (slot.number == number && slot.feature == feature))
                 return slot;
     }
@@ -78,7 +78,7 @@ private:
     int bits_ = 12;
     std::int32_t size_ = 0;
     std::vector<std::vector<std::pair<double, std::int32_t>>> of_feature_;
-    std::vector<Slot> slots_;
+    std::vector<Slot> slots_;  // their number is a power of 2
 };
 
 // Sets of values of features, each with an identifier.
@@ -92,7 +92,7 @@ public:
     // The identifiers count up from 0 in the order of appearance.
     std::int32_t identifier(std::int64_t feature, index set) {
         const ValueSet values{feature, cuts_.begin(set), cuts_.end(set)};
-        for (std::size_t k = hash_of(values) >> (64 - bits_);; k = (k + 1) % slots_.size()) {
+        for (std::size_t k = hash_of(values) >> (64 - bits_);; k = (k + 1) & (slots_.size() - 1)) {
             if (slots_[k] >= 0 && sets_[slots_[k]] == values) return slots_[k];
             if (slots_[k] >= 0) continue;
             slots_[k] = std::int32_t(sets_.size());

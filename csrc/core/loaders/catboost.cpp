@@ -1,6 +1,7 @@
 #include "loaders/catboost.hpp"
 
 #include <algorithm>
+#include <memory>
 
 #include "support/interruption.hpp"
 
@@ -26,19 +27,25 @@ struct Split {
     double border;
     bool is_category;  // `border` is its hash
 
-    explicit Split(const Value& split) {
-        const std::string_view type = split.at("split_type").text();
-        is_category = type == "OneHotFeature";
-        if (!is_category && type != "FloatFeature") refuse(type);
-        feature = split.at(is_category ? "cat_feature_index" : "float_feature_index").integer();
-        border = is_category ? double(split.at("value").integer()) : split.at("border").number();
-    }
-
     void put(ReadTrees& trees, index node, index left, index right) const {
         if (!is_category) return trees.split(node, feature, border, false, left, right);
         trees.split_by_set(node, feature, false, right, left);
         trees.append_interval(border, border);
     }
+};
+
+class SplitReader {
+public:
+    Split read(const Value& split) {
+        const std::string_view type = split.at(type_).text();
+        if (type == "OneHotFeature") return {split.at(category_).integer(), double(split.at(hash_).integer()), true};
+        if (type != "FloatFeature") refuse(type);
+        return {split.at(number_).integer(), split.at(border_).number(), false};
+    }
+
+private:
+    Key type_{"split_type"}, category_{"cat_feature_index"}, hash_{"value"}, number_{"float_feature_index"},
+        border_{"border"};
 };
 
 class Features {
@@ -69,7 +76,7 @@ public:
         for (index m = 0; m < trees.n_nodes(); ++m) {
             if (trees.left[m] == -1) continue;
             const std::int64_t feature = trees.feature[m];
-            if (const index set = trees.category_set[m]; set >= 0) {
+            if (const index set = trees.category_set.empty() ? -1 : trees.category_set[m]; set >= 0) {
                 const Categories& found = at(categories_, feature, "no such feature of categories");
                 const double place = found.place(std::int64_t(trees.intervals[2 * set]));
                 trees.intervals[2 * set] = trees.intervals[2 * set + 1] = place;
@@ -112,41 +119,49 @@ private:
 
 // A symmetric tree has the same split at all nodes of a level. The k-th split is bit k of a leaf's number, so the last
 // one is at the root.
-void append_symmetric(const Value& tree, ReadTrees& trees) {
-    const Value& splits = tree.at("splits");
-    const index depth = splits.size();
-    if (depth > kDeepestSymmetric) throw Error("The model's export is damaged: a tree is too deep.");
-    const index leaves = index(1) << depth;
-    if (trees.n_trees() == 0) trees.width = std::max<index>(1, tree.at("leaf_values").size() / leaves);
-    const index width = trees.width;
-    const Value& values = tree.array("leaf_values", leaves * width);
-    const Value* weights = tree.find("leaf_weights");
-    const bool has_weights = weights && weights->size() == leaves;
-    const index root = trees.append(2 * leaves - 1);
-    for (index level = 0, node = 0; level < depth; ++level) {
-        const Split split(splits.at(depth - 1 - level));
-        for (const index end = 2 * node + 1; node < end; ++node)
-            split.put(trees, root + node, 2 * node + 1, 2 * node + 2);
+class SymmetricReader {
+public:
+    explicit SymmetricReader(ReadTrees& trees) : trees_(trees) {}
+
+    void append(const Value& tree) {
+        const Value& splits = tree.at(splits_);
+        const index depth = splits.size();
+        if (depth > kDeepestSymmetric) throw Error("The model's export is damaged: a tree is too deep.");
+        const index leaves = index(1) << depth;
+        if (trees_.n_trees() == 0) trees_.width = std::max<index>(1, tree.at(leaf_values_).size() / leaves);
+        tree.array(leaf_values_, leaves * trees_.width).numbers(values_);
+        const Value* weights = tree.find(leaf_weights_);
+        if (weights && weights->size() == leaves) weights->numbers(weights_of_leaves_);
+        else weights_of_leaves_.assign(leaves, 1.0);
+        const index root = trees_.append(2 * leaves - 1), first_leaf = root + leaves - 1;
+        for (index level = 0, node = 0; level < depth; ++level) {
+            const Split split = split_.read(splits.at(depth - 1 - level));
+            for (const index end = 2 * node + 1; node < end; ++node)
+                split.put(trees_, root + node, 2 * node + 1, 2 * node + 2);
+        }
+        std::copy(weights_of_leaves_.begin(), weights_of_leaves_.end(), &trees_.weight[first_leaf]);
+        std::copy(values_.begin(), values_.end(), &trees_.value[first_leaf * trees_.width]);
+        for (index k = leaves - 2; k >= 0; --k)
+            trees_.weight[root + k] = trees_.weight[root + 2 * k + 1] + trees_.weight[root + 2 * k + 2];
+        trees_.finish_tree();
     }
-    for (index leaf = 0; leaf < leaves; ++leaf) {
-        const index at = root + leaves - 1 + leaf;
-        trees.weight[at] = has_weights ? weights->number(leaf) : 1.0;
-        for (index c = 0; c < width; ++c) trees.value[at * width + c] = values.number(leaf * width + c);
-    }
-    for (index k = leaves - 2; k >= 0; --k)
-        trees.weight[root + k] = trees.weight[root + 2 * k + 1] + trees.weight[root + 2 * k + 2];
-    trees.finish_tree();
-}
+
+private:
+    ReadTrees& trees_;
+    SplitReader split_;
+    Key splits_{"splits"}, leaf_values_{"leaf_values"}, leaf_weights_{"leaf_weights"};
+    std::vector<double> values_, weights_of_leaves_;
+};
 
 index leaf_width(const Value& leaf) { return leaf.kind() == Value::Kind::array ? leaf.size() : 1; }
 
 // A tree of nested objects. Returns the number of the node in its tree.
-index append_nested(const Value& node, ReadTrees& trees) {
+index append_nested(const Value& node, SplitReader& reader, ReadTrees& trees) {
     const index at = trees.append(), own = at - trees.tree_offsets.back(), width = trees.width;
     if (const Value* found = node.find("split")) {
-        const Split split(*found);
-        const index left = append_nested(node.at("left"), trees);
-        const index right = append_nested(node.at("right"), trees);
+        const Split split = reader.read(*found);
+        const index left = append_nested(node.at("left"), reader, trees);
+        const index right = append_nested(node.at("right"), reader, trees);
         split.put(trees, at, left, right);
         trees.weight[at] = trees.weight[at - own + left] + trees.weight[at - own + right];
         return own;
@@ -168,17 +183,19 @@ index outputs_of(const Value& model) {
 }  // namespace
 
 std::function<void(const Value&)> reader_of_symmetric_trees(ReadTrees& trees) {
-    return [&trees](const Value& tree) { append_symmetric(tree, trees); };
+    const auto reader = std::make_shared<SymmetricReader>(trees);
+    return [reader](const Value& tree) { reader->append(tree); };
 }
 
 void finish_catboost(const Value& model, ReadTrees& trees) {
     const index width = outputs_of(model);
     if (trees.n_trees() == 0) trees.width = width;
     if (trees.width != width) throw Error("The model's export is damaged: leaves of different lengths.");
+    SplitReader reader;
     if (const Value* nested = model.find("trees"))
         for (index t = 0; t < nested->size(); ++t) {
             poll();
-            append_nested(nested->at(t), trees);
+            append_nested(nested->at(t), reader, trees);
             trees.finish_tree();
         }
     Features(model).resolve(trees);

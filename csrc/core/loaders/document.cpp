@@ -197,14 +197,22 @@ private:
 
     // Skips spaces eight at a time: CatBoost indents its JSON, so most bytes are spaces.
     void skip_space() {
-        static constexpr char spaces[] = "        ";
-        constexpr index some = sizeof spaces - 1;
         const char *p = bytes_.data() + at_, *const end = bytes_.data() + bytes_.size();
         while (p != end && (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r')) {
             ++p;
-            while (end - p >= some && std::memcmp(p, spaces, some) == 0) p += some;
+            while (skip_spaces<8>(p, end)) continue;
+            skip_spaces<4>(p, end);
+            skip_spaces<2>(p, end);
         }
         at_ = p - bytes_.data();
+    }
+
+    template <int count>
+    static bool skip_spaces(const char*& p, const char* end) {
+        static constexpr char spaces[] = "        ";
+        const bool found = end - p >= count && std::memcmp(p, spaces, count) == 0;
+        p += found ? count : 0;
+        return found;
     }
 
     char next_sign() {
@@ -292,11 +300,12 @@ private:
 
     // Parses a text; its first quote has been read. Only texts with a backslash are copied.
     std::string_view json_text() {
-        const std::string_view rest = bytes_.substr(at_), text = rest.substr(0, rest.find('"'));
-        if (text.size() == rest.size()) fail("it ends too early", index(bytes_.size()));
-        if (text.find('\\') != text.npos) return escaped_text();
-        at_ += index(text.size()) + 1;
-        return text;
+        const std::size_t begin = at_, end = bytes_.find('"', begin);
+        if (end == bytes_.npos) fail("it ends too early", index(bytes_.size()));
+        if (backslash_ < begin) backslash_ = bytes_.find('\\', begin);
+        if (backslash_ < end) return escaped_text();
+        at_ = index(end) + 1;
+        return bytes_.substr(begin, end - begin);
     }
 
     std::string_view escaped_text() {
@@ -352,6 +361,7 @@ private:
     std::vector<Value> stack_;
     std::vector<double> found_;
     index at_ = 0, values_ = 0;
+    std::size_t backslash_ = 0;  // where the next backslash is, if it is not before at_
 };
 
 Document::Document(std::string_view bytes, const std::vector<ItemReader>& readers) {

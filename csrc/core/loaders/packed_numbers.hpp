@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 
 #include "kernels/records.hpp"
 
@@ -24,13 +25,15 @@ inline index bytes_of(char type) {
 }
 inline index bytes_of_packed(char type) { return type == kDoubles ? index(sizeof(double)) : bytes_of(type); }
 
-// The number stored at p. Numbers of UBJSON are big-endian.
+// The number stored at p. Numbers of UBJSON are big-endian. One expression: compilers turn it into a single load, and a
+// loop over the bytes they do not.
+template <class Bits, std::size_t... byte>
+Bits big_endian(const char* p, std::index_sequence<byte...>) {
+    return Bits((... | Bits(Bits(std::uint8_t(p[byte])) << (8 * (sizeof(Bits) - 1 - byte)))));
+}
 template <class Bits>
 Bits big_endian(const char* p) {
-    Bits bits = 0;
-    for (std::size_t byte = 0; byte < sizeof bits; ++byte)
-        bits = Bits(bits | Bits(Bits(std::uint8_t(p[byte])) << (8 * (sizeof bits - 1 - byte))));
-    return bits;
+    return big_endian<Bits>(p, std::make_index_sequence<sizeof(Bits)>());
 }
 
 // Decodes `count` numbers from p.

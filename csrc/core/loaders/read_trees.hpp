@@ -13,7 +13,8 @@ struct ReadTrees {
     std::vector<std::int64_t> tree_offsets{0}, left, right, feature;
     std::vector<double> threshold, value, weight;
     std::vector<std::uint8_t> missing_left;
-    // By node the number of the set of values that goes left, or -1. A set is a union of closed intervals.
+    // By node the number of the set of values that goes left, or -1; empty before the first split by a set. A set is a
+    // union of closed intervals.
     std::vector<std::int64_t> category_set, set_offsets{0};
     std::vector<double> intervals;
 
@@ -39,7 +40,7 @@ struct ReadTrees {
         feature.resize(all, 0);
         threshold.resize(all, 0.0);
         missing_left.resize(all, 0);
-        category_set.resize(all, -1);
+        if (!category_set.empty()) category_set.resize(all, -1);
         weight.resize(all, 0.0);
         value.resize(all * width, 0.0);
         return first;
@@ -55,6 +56,7 @@ struct ReadTrees {
     // The same, where values in the intervals that are appended next go left, and all others right.
     void split_by_set(index node, std::int64_t feature_, bool missing_left_, index left_, index right_) {
         split(node, feature_, 0.0, missing_left_, left_, right_);
+        category_set.resize(n_nodes(), -1);
         category_set[node] = index(set_offsets.size()) - 1;
         set_offsets.push_back(set_offsets.back());
     }
