@@ -16,6 +16,7 @@ from sklearn.inspection import partial_dependence as brute_of_sklearn
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeRegressor
 from strategies import fitted_models, hard_rows, near, thresholds
 from tolerance import assert_close
 
@@ -218,6 +219,18 @@ def test_integers_are_not_rounded(model):
     ours = partial_dependence(model, X, 0, grid_resolution=10)
     assert_same(ours, brute(model, X.astype(float), [0], grid_resolution=10))
     assert (ours.grid_values[0] % 1).any()
+
+
+@pytest.mark.parametrize("features", [[0], [0, 1]])
+def test_a_huge_leaf_leaves_no_error_where_it_is_not_reached(features):
+    """Boosting that diverges makes such leaves."""
+    X = np.random.default_rng(0).uniform(size=(200, 2))
+    model = DecisionTreeRegressor(max_depth=5).fit(X, np.where(X[:, 0] < 0.2, 1e12, np.sin(9 * X[:, 0]) * X[:, 1]))
+    rows = X[X[:, 0] > 0.2]
+    ours = partial_dependence(model, rows, features, custom_values={0: [0.1, 0.3, 0.5, 0.7]}, grid_resolution=20)
+    outside = np.take(ours.average, [1, 2, 3], axis=1)
+    theirs = brute(model, rows, features, custom_values=dict(zip(features, ours.grid_values, strict=True)))
+    assert_close(outside, np.take(theirs["average"], [1, 2, 3], axis=1), 1e-12)
 
 
 def test_missing_values_are_averaged_over_but_not_on_the_grid():

@@ -1,6 +1,7 @@
 #include "inspection/partial_dependence.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "inspection/path_weights.hpp"
 #include "support/parallel.hpp"
@@ -91,6 +92,24 @@ private:
     std::vector<std::vector<float>> outside_;  // by set of the axis' variable: 1 for values outside the set
 };
 
+// A sum with the rounding errors of its additions. Thus large numbers that cancel leave no error behind.
+class Sum {
+public:
+    void add(double number) {
+        const double sum = sum_ + number, added = sum - sum_;
+        errors_ += (sum_ - (sum - added)) + (number - added);
+        sum_ = sum;
+    }
+    void add(const Sum& other) {
+        add(other.sum_);
+        errors_ += other.errors_;
+    }
+    double value() const { return std::isfinite(sum_) ? sum_ + errors_ : sum_; }
+
+private:
+    double sum_ = 0.0, errors_ = 0.0;
+};
+
 // A sum of boxes on a grid, for each output. A box is added as differences at its corners, and prefix sums along all
 // axes give the values. Each axis has one additional cell at its end, for corners there.
 class Grid {
@@ -102,7 +121,7 @@ public:
             cells *= sizes_[a] + 1;
         }
         per_output_ = cells;
-        cells_.assign(n_outputs * cells, 0.0);
+        cells_.resize(n_outputs * cells);
     }
 
     void add(const Interval* box, index output, double value) {
@@ -114,7 +133,7 @@ public:
                 cell += strides_[a] * (far ? box[a].high : box[a].low);
                 if (far) change = -change;
             }
-            cells_[cell] += change;
+            cells_[cell].add(change);
         }
     }
 
@@ -122,14 +141,14 @@ public:
         for (std::size_t a = 0; a < sizes_.size(); ++a)
             for (index i = 0; i < index(cells_.size()); ++i) {
                 if (i % kCellsPerPoll == 0) poll();
-                if (position(i, a) > 0) cells_[i] += cells_[i - strides_[a]];
+                if (position(i, a) > 0) cells_[i].add(cells_[i - strides_[a]]);
             }
         std::vector<double> result;
         for (index i = 0; i < index(cells_.size()); ++i) {
             if (i % kCellsPerPoll == 0) poll();
             bool inside = true;
             for (std::size_t a = 0; a < sizes_.size(); ++a) inside &= position(i, a) < sizes_[a];
-            if (inside) result.push_back(offset[i / per_output_] + cells_[i] / weight);
+            if (inside) result.push_back(offset[i / per_output_] + cells_[i].value() / weight);
         }
         return result;
     }
@@ -140,7 +159,7 @@ private:
 
     std::vector<index> sizes_, strides_;
     index per_output_;
-    std::vector<double> cells_;
+    std::vector<Sum> cells_;
 };
 
 // Path weights and intervals of the leaves of a tree.
