@@ -125,7 +125,7 @@ WRONG = [
     (with_entry("threshold", 0, np.nan), "threshold must be numbers, got nan"),
     (with_entry("missing_left", 0, 2), "missing_left must be 0 or 1, got 2"),
     (with_entry("missing_left", 0, -1), "missing_left must hold integers from 0 to 255, got -1"),
-    (with_entry("value", (3, 0), np.inf), "value must be finite, got inf"),
+    (with_entry("value", (3, 0), np.inf), "Leaf values must be finite, got inf in tree 0"),
     ({"value": np.zeros(8)}, r"value must have shape \(8, 1\), got \(8,\)"),
     ({"value": np.zeros((8, 2))}, r"value must have shape \(8, 1\), got \(8, 2\)"),
     ({"weight": [1] * 7}, r"weight must have shape \(8,\), got \(7,\)"),

@@ -375,7 +375,7 @@ ERRORS = {
     "The leaves of output 'y0' add up to as much as": lambda: trees(0.0, 1e308),
     "The leaves of output 'y0' add": lambda: trees(0.0, 1e308, basis="trees"),
     "of output 'y0' add up": lambda: trees(0.0, 1e308, measure="product"),
-    "output 'y0' add up to as much as nan": lambda: trees(0.0, np.nan),
+    "Leaf values must be finite, got nan in tree 0": lambda: trees(0.0, np.nan),
     "columns has values up to .* in column 2": lambda: decompose(COLUMNS * [1, 1, 1e303, 1, 1, 1, 1], LABELS, y=Y),
     "The sum of coef times columns may reach .* in output 0": lambda: decompose(
         COLUMNS * 1e200, LABELS, coef=1e200 * COEF

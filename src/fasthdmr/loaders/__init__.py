@@ -60,7 +60,8 @@ def load_forest(model: Any) -> Forest:
         If the model is not a sum of trees in the columns of X: a gradient boosting with an `init` that is not constant,
         a pipeline with a step that mixes columns, a `VotingRegressor` with members that are not tree models.
         If it is a search without refit, if its trees have linear models in their leaves, or if CatBoost splits by
-        statistics of categories. If its trees have no nodes, or other targets or classes than the model.
+        statistics of categories. If its trees have no nodes, or other targets or classes than the model. If a leaf is
+        infinite or NaN, because the training diverged.
     sklearn.exceptions.NotFittedError
         If the model is not fitted (a ValueError too).
 

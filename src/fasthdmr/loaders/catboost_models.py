@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from fasthdmr import _core
 from fasthdmr.loaders.exports import count, exported
-from fasthdmr.loaders.trees import Trees, numbered
+from fasthdmr.loaders.trees import Trees, numbered, refuse_leaf
 
 # Losses for which `predict` of regressors and rankers returns the raw value, the sum of the trees.
 _IDENTITY = ("RMSE", "MAE", "Quantile", "Huber", "MAPE", "Expectile", "Lq", "MultiRMSE", "MultiRMSEWithMissingValues")
@@ -40,8 +40,21 @@ def read_model(model: Any) -> Trees:
     """Read a CatBoost model: scale times the sum of its trees, plus a bias."""
     if not model.is_fitted():
         raise NotFittedError(f"This {type(model).__name__} is not fitted: call fit, or load_model, first.")
-    _, arrays, document = _core.read_document(exported(lambda path: model.save_model(path, format="json")))
+    try:
+        export = exported(lambda path: model.save_model(path, format="json"))
+    except Exception:  # JSON has only finite numbers
+        _check_leaves(model)
+        raise
+    _, arrays, document = _core.read_document(export)
     return replace(of_document(arrays, document), is_margin=not _predicts_the_sum(model, document))
+
+
+def _check_leaves(model: Any) -> None:
+    values, counts = model.get_leaf_values(), model.get_tree_leaf_counts()
+    wrong = np.flatnonzero(~np.isfinite(values))
+    if len(wrong):
+        ends = np.cumsum(counts) * (len(values) // np.sum(counts))
+        refuse_leaf(int(np.searchsorted(ends, wrong[0], side="right")), float(values[wrong[0]]))
 
 
 def of_document(arrays: dict[str, Any], document: dict[str, Any]) -> Trees:

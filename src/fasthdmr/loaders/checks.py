@@ -23,8 +23,7 @@ def checked(trees: Trees) -> Trees:
         names = getattr(trees, field)
         if names is not None and (len(names) != count or not all(isinstance(name, str) for name in names)):
             raise ValueError(f"{field} must be {count} texts, got {len(names)}: {names[:5]}.")
-    for field, values in (("offset", trees.offset), ("value", trees.value[~inner])):
-        _check(field, values, np.isfinite(values), "be finite")
+    _check("offset", trees.offset, np.isfinite(trees.offset), "be finite")
     _check("missing_left", trees.missing_left, trees.missing_left <= 1, "be 0 or 1")
     feature = trees.feature[inner]
     _check("feature", feature, _are_below(feature, trees.n_features), f"be from 0 to {trees.n_features - 1}")

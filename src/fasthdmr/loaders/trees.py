@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -298,8 +298,9 @@ class Trees:
         ------
         ValueError
             If the arrays are not those of trees: children out of range or with other than one parent; columns, outputs
-            or sets out of range; thresholds that are NaN; intervals that do not ascend.
+            or sets out of range; thresholds that are NaN; intervals that do not ascend. If a leaf is not finite.
         """
+        self._check_leaves()
         # Category sets are compared in float64. Rounding to float32 is then part of their ends and of the thresholds.
         core = self._in_float64() if self.float64 or self.category_set is not None else self._in_float32()
         if self.front is not None:
@@ -315,6 +316,15 @@ class Trees:
             -1 at nodes that do not split by categories.
         """
         return np.full_like(self.left, -1) if self.category_set is None else self.category_set
+
+    def _check_leaves(self) -> None:
+        if np.isfinite(self.value).all():
+            return
+        wrong = np.flatnonzero(~np.isfinite(self.value).all(axis=1) & (self.left == -1))
+        if len(wrong):
+            values = self.value[wrong[0]]
+            tree = int(np.searchsorted(self.tree_offsets, wrong[0], side="right")) - 1
+            refuse_leaf(tree, float(values[~np.isfinite(values)][0]))
 
     def _in_float32(self) -> _core.Forest:
         rule: _core.Comparison | None = None
@@ -335,6 +345,14 @@ class Trees:
     def _of_core(self) -> dict[str, Any]:
         """Return the arguments of all forests in C++."""
         return {"n_outputs": self.offset.size, **{name: getattr(self, name) for name in _OF_CORE}}
+
+
+def refuse_leaf(tree: int, value: float) -> NoReturn:
+    """Raise the error for a leaf value that is not finite."""
+    raise ValueError(
+        f"Leaf values must be finite, got {value} in tree {tree}: the model has diverged. Fit it again with a smaller "
+        "learning rate, more regularisation or a target of smaller values."
+    )
 
 
 def in_float64(trees: Trees) -> Trees:
