@@ -7,7 +7,7 @@ import pytest
 from tolerance import assert_close
 
 from fasthdmr import HDMR
-from fasthdmr._spans import planning as span_plan
+from fasthdmr._spans import pair_strengths, planning
 from fasthdmr._spans.levels import plan_levels
 
 RNG = np.random.default_rng(0)
@@ -20,21 +20,22 @@ PAIRS = [(0, 1), (0, 3), (2, 3)]
 def test_weights_are_repetitions_of_rows():
     repeated = np.repeat(np.arange(120), WEIGHTS.astype(int))
     values = np.column_stack([Y, X[:, 0] * X[:, 3]])
-    found = span_plan.screen_pairs(X, WEIGHTS, values, PAIRS, 3)
-    assert_close(found, span_plan.screen_pairs(X[repeated], None, values[repeated], PAIRS, 3), 1e-9)
+    found = pair_strengths.screen_pairs(X, WEIGHTS, values, PAIRS, 3)
+    assert_close(found, pair_strengths.screen_pairs(X[repeated], None, values[repeated], PAIRS, 3), 1e-9)
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["equal", "weighted"])
 def test_pairs_are_screened_on_evenly_spaced_rows(weights, monkeypatch):
-    for name, value in {"_SCREENED_ROWS": 40, "MAX_DUAL_ROWS": 50, "MAX_JOINT_COLUMNS": 40}.items():
-        monkeypatch.setattr(span_plan, name, value)
-    calls, screen_pairs = [], span_plan.screen_pairs
+    monkeypatch.setattr(pair_strengths, "_ROWS", 40)
+    for name, value in {"MAX_DUAL_ROWS": 50, "MAX_JOINT_COLUMNS": 40}.items():
+        monkeypatch.setattr(planning, name, value)
+    calls, screen_pairs = [], pair_strengths.screen_pairs
 
     def screen(*arguments):
         calls.append(arguments)
         return screen_pairs(*arguments)
 
-    monkeypatch.setattr(span_plan, "screen_pairs", screen)
+    monkeypatch.setattr(planning, "screen_pairs", screen)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*pairs of variables are left out")
         HDMR().fit(X, Y, sample_weight=weights)

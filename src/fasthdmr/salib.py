@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_consistent_length
 
 from fasthdmr._estimators.hdmr import HDMR
 from fasthdmr._spans.basis import closure, informative_rows
-from fasthdmr._spans.planning import MAX_JOINT_COLUMNS, SpanOptions, SpanPlan, plan_spans, screen_pairs, screened_rows
+from fasthdmr._spans.pair_strengths import screen_pairs, screened_rows
+from fasthdmr._spans.planning import MAX_JOINT_COLUMNS, SpanOptions, SpanPlan, plan_spans
 from fasthdmr._support.numbers import check_numbers
 from fasthdmr._support.optional import require
 from fasthdmr._support.scale import Deviations
