@@ -19,7 +19,8 @@ struct Parts {
     std::vector<Use> uses;
 };
 
-Parts parts_of(const Spans& spans, const Components& components, index c) {
+// `place` has an entry of -1 for each span, before and after the call.
+Parts parts_of(const Spans& spans, const Components& components, index c, std::vector<index>& place) {
     Parts parts;
     for (index e = components.begin[c]; e < components.begin[c + 1]; ++e) {
         const index column = components.column[e];
@@ -30,13 +31,13 @@ Parts parts_of(const Spans& spans, const Components& components, index c) {
         const auto after = std::upper_bound(spans.all().begin(), spans.all().end(), column,
                                             [](index value, const Span& span) { return value < span.first; });
         const index s = after - spans.all().begin() - 1;
-        auto use = std::find_if(parts.uses.begin(), parts.uses.end(), [&](const Use& u) { return u.span == s; });
-        if (use == parts.uses.end()) {
+        if (place[s] < 0) {
+            place[s] = index(parts.uses.size());
             parts.uses.push_back({s, std::vector<double>(spans.all()[s].columns, 0.0)});
-            use = parts.uses.end() - 1;
         }
-        use->coefficients[column - spans.all()[s].first] += components.weight[e];
+        parts.uses[place[s]].coefficients[column - spans.all()[s].first] += components.weight[e];
     }
+    for (const Use& use : parts.uses) place[use.span] = -1;
     return parts;
 }
 
@@ -97,7 +98,8 @@ void add_pair(const Spans& spans, const SpanBlock& block, const Span& span, cons
 
 void evaluate(const Spans& spans, const Table& x, const Components& components, double* out, int n_threads) {
     std::vector<Parts> parts;
-    for (index c = 0; c < components.count(); ++c) parts.push_back(parts_of(spans, components, c));
+    std::vector<index> place(spans.all().size(), -1);
+    for (index c = 0; c < components.count(); ++c) parts.push_back(parts_of(spans, components, c, place));
     // The components that use each span, so that its columns are evaluated once for each block of rows.
     std::vector<std::vector<std::pair<index, const std::vector<double>*>>> users(spans.all().size());
     for (index c = 0; c < components.count(); ++c)
