@@ -74,9 +74,15 @@ class Support:
         return cells_of_pairs(self.basis)
 
     @cached_property
-    def _is_moved(self) -> dict[Subspace, NDArray[np.bool_]]:
-        """By the columns of a pair, whether another cell is used for each cell."""
-        return {self.basis.columns[s]: (of != np.arange(len(of))) & (of < len(of)) for s, of in self.nearest.items()}
+    def _is_moved(self) -> NDArray[np.bool_]:
+        """For each cell of all these pairs, one pair after the other, whether another cell is used."""
+        return np.concatenate([(of != np.arange(len(of))) & (of < len(of)) for of in self.nearest.values()])
+
+    @cached_property
+    def _place(self) -> dict[int, int]:
+        """The place of the first cell of each pair, by span."""
+        ends = np.cumsum([0, *map(len, self.nearest.values())]).tolist()
+        return dict(zip(self.nearest, ends, strict=False))
 
     def __getstate__(self) -> dict[str, Any]:
         return {"basis": self.basis, "nearest": self.nearest}
@@ -100,29 +106,34 @@ class Support:
             The indices of these rows.
         change : ndarray of shape (M,)
         """
-        nearest_of = {self.basis.columns[s]: nearest for s, nearest in self.nearest.items()}
-        wanted = [(c, u) for c, u in enumerate(map(self._columns, subspaces)) if u in nearest_of]
-        variables = sorted({j for _, u in wanted for j in u})
-        is_moved = self._is_moved
+        wanted = [(c, s) for c, u in enumerate(subspaces) if (s := self.basis.number.get(u)) in self._place]
+        if not wanted:
+            return
+        variables = sorted({j for _, s in wanted for j in self.basis.columns[s]})
+        number = {j: k for k, j in enumerate(variables)}
+        first, second = np.array([[number[j] for j in self.basis.columns[s]] for _, s in wanted]).T
+        counts = np.array([self._cells[j].count for j in variables])[second]
+        begin = np.array([self._place[s] for _, s in wanted])
         functions: dict[int, Any] = {}
-        for part in steps(len(rows), max(len(variables), 1), _STEP):
-            values = {j: np.asarray(rows[part, j], dtype=np.float64) for j in variables}
-            codes = {j: self._cells[j].codes(values[j]) for j in variables}
-            for c, (i, j) in wanted:
-                count, nearest = self._cells[j].count, nearest_of[i, j]
-                code = codes[i] * count + codes[j]
-                moved = np.flatnonzero(is_moved[i, j].take(code))
-                if len(moved) == 0:
-                    continue
-                target = nearest[code[moved]].astype(np.int64)
-                here = np.column_stack([values[i][moved], values[j][moved]])
-                there = np.column_stack(
-                    [self._cells[i].clip(here[:, 0], target // count), self._cells[j].clip(here[:, 1], target % count)]
-                )
-                if c not in functions:
-                    functions[c] = self._pair((i, j), weights[:, [c]], n_given)
-                component = functions[c]
-                yield c, moved + part.start, component(there) - component(here)
+        for part in steps(len(rows), len(variables), _STEP):
+            values = [np.asarray(rows[part, j], dtype=np.float64) for j in variables]
+            codes = np.array([self._cells[j].codes(of) for j, of in zip(variables, values, strict=True)])
+            for some in steps(len(wanted), codes.shape[1], _STEP):
+                code = codes[first[some]] * counts[some, None] + codes[second[some]]
+                is_moved = self._is_moved[begin[some, None] + code]
+                for p in np.flatnonzero(is_moved.any(axis=1)):
+                    c, s = wanted[some][p]
+                    moved = np.flatnonzero(is_moved[p])
+                    target = np.divmod(self.nearest[s][code[p, moved]].astype(np.int64), counts[some][p])
+                    here, there = [], []
+                    for j, cells in zip(self.basis.columns[s], target, strict=True):
+                        here.append(values[number[j]][moved])
+                        there.append(self._cells[j].clip(here[-1], cells))
+                    if c not in functions:
+                        functions[c] = self._pair(self.basis.columns[s], weights[:, [c]], n_given)
+                    component = functions[c]
+                    change = component(np.column_stack(there)) - component(np.column_stack(here))
+                    yield c, moved + part.start, change
 
     def _columns(self, subspace: Subspace) -> Subspace:
         """Return the columns of X that a component depends on."""
@@ -132,6 +143,8 @@ class Support:
     def zeros(self, rows: NDArray[Any], subspaces: Iterable[Subspace]) -> Iterator[tuple[int, NDArray[np.int64]]]:
         """Yield the numbers of components that are 0 at some rows, and the indices of these rows."""
         levels = {axis.variable: axis.n_levels for axis in self.basis.axes if axis.is_categorical}
+        if not levels:
+            return
         codes = {j: np.asarray(rows[:, j], dtype=np.float64) for j in levels}
         known = {j: (codes[j] >= 0) & (codes[j] < n) for j, n in levels.items()}
         for c, u in enumerate(map(self._columns, subspaces)):
