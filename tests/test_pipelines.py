@@ -95,7 +95,8 @@ def test_components_are_functions_of_the_columns_of_the_input(pipe, options):
 
 @every_option
 def test_unknown_levels_that_are_numbers(options):
-    code = {city: 2 * k for k, city in enumerate(CITIES)} | {"Nowhere": 1}
+    # The largest number is a level by which trees split: an unknown one must not be read as it.
+    code = {city: 10 - 2 * k for k, city in enumerate(CITIES)} | {"Nowhere": 1}
     known, new = (rows.assign(city=rows["city"].map(code).astype("category")) for rows in (FRAME, NEW))
     pipe = pipeline().fit(known, Y)
     hdmr = TreeHDMR(pipe, **options).fit(known)
