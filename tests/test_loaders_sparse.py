@@ -88,6 +88,31 @@ def test_predictions_are_those_of_the_library(name, kind):
     assert_close(forest.predict(rows), predicted, tolerance, reason="xgboost sums in float32")
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("options", [{}, {"zero_as_missing": True}, {"use_missing": False}])
+def test_numbers_that_lightgbm_reads_as_zero(options, dtype):
+    """It does not read them so in CSR matrices: -1e-35 then goes left at a threshold of -1e-35."""
+    least = np.float32(1e-35).astype(float)
+    values = np.array([-1, -0.0, 0, np.nan, *(sign * least * f for sign in (-1, 1) for f in (0.5, 1, 2))])
+    values = np.concatenate([values, np.nextafter([-least, -least, least, least], [-1, 0, 0, 1])]).astype(dtype)
+    rows = np.random.default_rng(0).choice(values, size=(600, 2))
+    model = lightgbm_model(min_data_in_bin=1, **options).fit(rows, (rows > 0) @ [1, 2] + (rows < 0) @ [4, 8])
+    probe = np.array([(a, b) for a in values for b in values])
+    row, column = (place.ravel() for place in np.indices(probe.shape))
+    stored = sparse.csr_matrix((probe.ravel(), (row, column)), shape=probe.shape)
+    forest = load_forest(model)
+    assert_close(forest.predict(probe), model.predict(probe))
+    for kind in FORMATS:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            predicted = model.predict(getattr(sparse, kind)(stored))
+        assert_close(forest.predict(getattr(sparse, kind)(stored)), predicted)
+    if not options and dtype == np.float64:
+        assert (model.predict(stored) != model.predict(probe)).any()
+    with pytest.raises(ValueError, match="X has 1 features"):
+        forest.predict(stored[:, :1])
+
+
 @every_model
 def test_tree_hdmr(name):
     model, rows = fitted(name)

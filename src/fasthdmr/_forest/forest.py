@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from fasthdmr import _core
 from fasthdmr._forest.front import Front
 from fasthdmr._forest.in_numbers import in_numbers
-from fasthdmr._forest.sparse import absent_in, dense_blocks, in_place, is_sparse
+from fasthdmr._forest.sparse import dense_blocks, in_place, is_sparse
 from fasthdmr._forest.text_levels import Levels
 from fasthdmr._support.cached import cached_property
 from fasthdmr._support.threads import n_threads
@@ -189,6 +189,15 @@ class Forest:
             missing |= np.isnan(by) & (low <= values) & (values <= high)
         return missing
 
+    @property
+    def least_zeros(self) -> NDArray[np.float64] | None:
+        """For each column, the least number that the model reads as 0, or NaN; None if it reads none so."""
+        replaced = self.core.comparison[2]
+        if self.front is not None or not len(replaced):
+            return None
+        low, _, by = replaced.T
+        return np.where((by == 0) & (low < 0), low, np.nan)
+
     def predict(self, X: ArrayLike, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Evaluate the ensemble: the model's raw output.
 
@@ -279,7 +288,7 @@ class Forest:
             behind = ((place, self._of_numbers(kind, rows, n_jobs)) for place, rows in self.front.blocks(X))
             return in_place(X.shape[0] if hasattr(X, "shape") else len(X), behind)
         if is_sparse(X) and X.shape[0]:
-            blocks = dense_blocks(X, absent_in(X, [self]))
+            blocks = dense_blocks(X, [self])
             return in_place(X.shape[0], ((place, self._evaluate(kind, rows, n_jobs)) for place, rows in blocks))
         return self._of_numbers(kind, self._checked(in_numbers(X, [self])), n_jobs)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ class Reading:
     absent: float | None = None
     text_levels: Levels = ()
     hashes_text: bool = False
+    least_zeros: ClassVar[None] = None
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,18 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csc_matrix, issparse
 
 BLOCK_BYTES = 1 << 26
 
 
 class TakesSparse(Protocol):
-    """The attribute of `Forest` that this module uses."""
+    """The attributes of `Forest` that this module uses."""
 
     @property
     def absent(self) -> float | None: ...
+    @property
+    def least_zeros(self) -> NDArray[np.float64] | None: ...
 
 
 def is_sparse(X: Any) -> bool:
@@ -42,8 +44,7 @@ def as_dense(X: Any, forests: Sequence[TakesSparse]) -> Any:
     """
     if not is_sparse(X):
         return X
-    absent = absent_in(X, forests)
-    return _filled(X.tocsr(), absent)
+    return _filled(_as_stored(X, forests), absent_in(X, forests))
 
 
 def absent_in(X: Any, forests: Sequence[TakesSparse]) -> float:
@@ -64,9 +65,12 @@ def absent_in(X: Any, forests: Sequence[TakesSparse]) -> float:
     )
 
 
-def dense_blocks(X: Any, absent: float) -> Iterator[tuple[slice, NDArray[Any]]]:
-    """Yield blocks of sparse rows as arrays of at most 64 MB, or of one row, each with its slice of row indices."""
-    rows = X.tocsr()
+def dense_blocks(X: Any, forests: Sequence[TakesSparse]) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Yield blocks of sparse rows as arrays of at most 64 MB, or of one row, each with its slice of row indices.
+
+    Raises the errors of `as_dense`.
+    """
+    absent, rows = absent_in(X, forests), _as_stored(X, forests)
     step = max(1, BLOCK_BYTES // (8 * max(1, rows.shape[1])))
     for start in range(0, rows.shape[0], step):
         place = slice(start, min(start + step, rows.shape[0]))
@@ -82,6 +86,22 @@ def in_place(n_rows: int, blocks: Iterable[tuple[slice, NDArray[np.float64]]]) -
         whole[place] = values
     assert whole is not None
     return whole
+
+
+def _as_stored(X: Any, forests: Sequence[TakesSparse]) -> Any:
+    """Return X in CSR format, with the numbers that the model's library compares.
+
+    LightGBM reads numbers of at most 1e-35 as 0, but not those in CSR matrices. Of these only -1e-35 matters, the
+    largest number that goes left at a threshold of -1e-35. The number below it is not read as 0.
+    """
+    zeros, rows = forests[0].least_zeros if forests else None, X.tocsr()
+    if zeros is None or len(zeros) != X.shape[1] or isinstance(X, csc_matrix):
+        return rows
+    is_least = rows.data == zeros[rows.indices]
+    if is_least.any():
+        rows = rows.astype(np.float64)  # a copy
+        rows.data[is_least] = np.nextafter(rows.data[is_least], -np.inf)
+    return rows
 
 
 def _filled(rows: Any, absent: float) -> NDArray[Any]:
