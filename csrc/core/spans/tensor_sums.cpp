@@ -8,6 +8,8 @@ namespace fasthdmr {
 
 namespace {
 
+constexpr index kMostEntries = 16;  // of a block, for each row: the work for an entry does not depend on the rows
+
 // Moves the first dimension of an array, (columns, n), to the end.
 Buffer<double> first_to_last(const Buffer<double>& values, index columns) {
     const index n = index(values.size()) / columns;
@@ -44,7 +46,8 @@ void for_variables(const Spans& spans, const Span& a, const Span& b,
 }
 
 TensorFactors tensor_factors(const Spans& spans, ProductBases& bases, const Span& a, const Span& b, index rows) {
-    if (a.columns * b.columns > 2 * rows || std::max(a.axes.size(), b.axes.size()) > kMostFactors / 2) return {};
+    const bool is_wide = a.columns * b.columns > kMostEntries * rows;
+    if (is_wide || std::max(a.axes.size(), b.axes.size()) > kMostFactors / 2) return {};
     TensorFactors factors;
     bool are_cubic = true;
     for_variables(spans, a, b, [&](const CommonVariable& v) {

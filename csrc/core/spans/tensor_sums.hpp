@@ -25,7 +25,7 @@ void for_variables(const Spans& spans, const Span& a, const Span& b,
 using TensorFactors = std::vector<std::pair<index, index>>;
 
 // The factors of the products whose sums determine the Gram block of two spans. Empty if a spline is not cubic, or if
-// the rows are fewer than half the entries of the block.
+// the block has many entries for each row.
 TensorFactors tensor_factors(const Spans& spans, ProductBases& bases, const Span& a, const Span& b, index rows);
 
 // Whether the sums for the factors `some` determine the sums for `others`: each factor is equal, or it is a product
