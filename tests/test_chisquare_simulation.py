@@ -220,6 +220,7 @@ def test_moments_of_the_largest_samples(n, p):
         assert abs(values.var() - variance) < 4 * variance * np.sqrt((kurtosis - 1) / n_runs)
 
 
+@pytest.mark.skipif(int(np.__version__.split(".")[0]) < 2, reason="the binomials of NumPy 1.26 round 1 - p to 1")
 @pytest.mark.parametrize("order", [1, -1])
 def test_rare_categories_of_large_samples_are_drawn(order):
     """n p is 0.3 and 4.6, where 1 - p is 1 in floats."""
