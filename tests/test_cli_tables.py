@@ -19,6 +19,7 @@ from tolerance import assert_close
 
 import fasthdmr
 from fasthdmr._cli.data_file import STDIN, read_rows
+from fasthdmr._cli.labels import accuracy
 from fasthdmr.loaders.model_file import load_model
 
 pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is optional (extra arrow)")
@@ -156,6 +157,11 @@ def test_labels_of_classes(labels, folder, capsys):
         X.assign(label=label).to_parquet("data.parquet")
         _, out, _ = run(capsys, *PARQUET, "--target", "label")
         assert f"Accuracy of the model against label: {model.score(X, classes):.4f}" in out
+
+
+def test_accuracy_is_a_share_of_weights():
+    scores, numbers = np.array([-1.0, 2.0, 3.0]), np.array([0, 1, 0])
+    assert accuracy(scores, "log-odds", numbers, np.array([1.0, 1.0, 2.0])) == 0.5
 
 
 def test_standard_input_of_rows_is_read_once(folder, monkeypatch):
