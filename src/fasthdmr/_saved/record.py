@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import fields as fields_of
 from importlib.metadata import version
 from typing import Any
 
@@ -138,7 +139,7 @@ def as_option(value: Any) -> Any:
 
 def reader_of(forest: Any) -> Reader:
     """Return how a forest reads its rows."""
-    return Reader(**{name: getattr(forest, name) for name in Reading.__dataclass_fields__})
+    return Reader(**{field.name: getattr(forest, field.name) for field in fields_of(Reading)})
 
 
 def dtypes_as_text(dtypes: Any) -> tuple[tuple[str, tuple[Any, ...] | None], ...] | None:
