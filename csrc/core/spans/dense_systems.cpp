@@ -6,6 +6,7 @@
 
 #include "forest/row_block.hpp"
 #include "linalg/short_calls.hpp"
+#include "spans/nonzeros.hpp"
 #include "support/parallel.hpp"
 
 namespace fasthdmr {
@@ -44,18 +45,11 @@ Buffer<double> weighted_columns(const Spans& spans, const SpanBlock& axes, const
                                 const std::vector<double>& root) {
     const index rows = axes.rows();
     Buffer<double> result(columns * rows, 0.0);
-    std::vector<double> values;
-    std::vector<std::int32_t> starts;
     double* out = result.data();
     for (const index s : spanning) {
-        const Span& span = spans.all()[s];
-        axes.expand(span, 0, rows, values, starts);
-        const double* value = values.data();
-        for (index r = 0; r < rows; ++r)
-            for (index k = 0; k < span.runs; ++k)
-                for (index j = starts[r * span.runs + k], end = j + span.run; j < end; ++j)
-                    out[j * rows + r] = *value++ * root[r];
-        out += span.columns * rows;
+        const Nonzeros nonzeros(axes, spans.all()[s]);
+        nonzeros.each([&](index r, index j, double value) { out[j * rows + r] = value * root[r]; });
+        out += spans.all()[s].columns * rows;
     }
     return result;
 }
