@@ -9,8 +9,10 @@ namespace fasthdmr {
 
 namespace {
 
-constexpr index kComponentsPerPoll = 16;                            // a single one may take less time than a poll
-constexpr index kFeatureBytes = index(64) << 20, kFewestRows = 64;  // of the columns at a block of rows
+constexpr index kComponentsPerPoll = 16;  // a single one may take less time than a poll
+
+// Of the columns at a block of rows.
+constexpr index kFeatureBytes = index(64) << 20, kFewestRows = 64;
 
 }  // namespace
 
@@ -23,8 +25,7 @@ void evaluate(const BlockColumns& columns, const Table& x, const Components& com
     std::vector<index> slot(columns.count() + 1, 0);
     for (index k = 0; k < index(used.size()); ++k) slot[used[k]] = k;
 
-    const index within = kFeatureBytes / (std::max<index>(1, index(used.size())) * index(sizeof(double)));
-    const index rows = std::clamp(within, kFewestRows, kBlockRows);
+    const index rows = rows_within(kFeatureBytes, index(used.size() * sizeof(double)), kFewestRows, kBlockRows);
     parallel_for((x.rows + rows - 1) / rows, n_threads, [&](index task) {
         const index begin = task * rows, n = std::min(rows, x.rows - begin);
         InputBlock block(columns.comparison());

@@ -10,8 +10,8 @@ namespace fasthdmr {
 
 namespace {
 
-constexpr index kCellBytes =
-    index(8) << 20;  // of the numbers of cells of a panel of rows, so that they stay in the cache
+// Of the numbers of cells of a panel of rows, so that they stay in the cache.
+constexpr index kCellBytes = index(8) << 20, kMostRows = 16 * kBlockRows;
 
 // A binary search without branches, which would be mispredicted half of the time.
 index count_not_above(const double* breaks, index n, double x) {
@@ -52,8 +52,8 @@ std::vector<std::vector<char>> occupied_cells(const std::vector<CellAxis>& axes,
         uses.emplace_back(axes[a].column, a);
     }
     std::sort(uses.begin(), uses.end());
-    const index within = kCellBytes / (std::max<index>(n_axes, 1) * index(sizeof(std::int32_t)));
-    const index panel = std::min(std::clamp(within, kBlockRows, 16 * kBlockRows), x.rows);
+    const index row_bytes = n_axes * index(sizeof(std::int32_t));
+    const index panel = std::min(rows_within(kCellBytes, row_bytes, kBlockRows, kMostRows), x.rows);
     std::vector<std::int32_t> cells(n_axes * panel);
     for (index first = 0; first < x.rows; first += panel) {
         const index rows = std::min(panel, x.rows - first);

@@ -207,8 +207,8 @@ void Blocks::sum_cells() {
     std::set<index> used;
     for (const CellUsers& each : users_.cells) used.insert(each.bases.begin(), each.bases.end());
     if (used.empty()) return;
-    const index within = kCoordinateBytes / (index(used.size()) * CellCoordinates::kRowBytes);
-    const index panel = std::min(std::max(within, kBlockRows), CellCoordinates::kMostRows);
+    const index row_bytes = index(used.size()) * CellCoordinates::kRowBytes;
+    const index panel = rows_within(kCoordinateBytes, row_bytes, kBlockRows, CellCoordinates::kMostRows);
     CellCoordinates coordinates(bases_, {used.begin(), used.end()}, std::min(panel, x_.rows));
     std::vector<std::optional<CellSums>> sums(users_.cells.size());
     const index n = index(sums.size());

@@ -1,6 +1,7 @@
 // Aligned buffers, views of the caller's arrays, sequences of row numbers, and the exception for invalid input.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <stdexcept>
@@ -100,6 +101,11 @@ struct Table {
 
 // Rows per block. The feature columns of a block and their sums fit into the first- and second-level caches.
 constexpr index kBlockRows = 1024;
+
+// The number of rows, within limits, whose data fit into some memory.
+inline index rows_within(index bytes, index row_bytes, index least, index most) {
+    return std::clamp(bytes / std::max<index>(row_bytes, 1), least, most);
+}
 
 // A sequence of row numbers: an arithmetic progression, or a list.
 struct Rows {
