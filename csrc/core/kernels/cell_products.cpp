@@ -39,10 +39,12 @@ inline void add_tile(const CellProducts& p, const RowCell& cell, int begin, doub
         }
     }
     FASTHDMR_UNROLL
-    for (int m = 0; m < Functions; ++m) FASTHDMR_UNROLL
-    for (int i = 0; i < First; ++i)
-        for (int v = 0; v < kParts; ++v)
-            total[m][i][v].add_to(sums + cell.begin + (begin + m) * p.stride + p.offsets[i] + v * kLanes);
+    for (int m = 0; m < Functions; ++m) {
+        double* own = sums + cell.begin + (begin + m) * p.stride;
+        FASTHDMR_UNROLL
+        for (int i = 0; i < First; ++i)
+            for (int v = 0; v < kParts; ++v) total[m][i][v].add_to(own + p.offsets[i] + v * kLanes);
+    }
 }
 
 template <int First>
