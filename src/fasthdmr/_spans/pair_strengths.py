@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fasthdmr._spans.axes import Profile
 from fasthdmr._spans.basis import informative_rows, make_basis
 from fasthdmr._spans.fit import effective_rows, solve_values
-from fasthdmr._spans.screening import BINS, LEVELS
+from fasthdmr._spans.screening import BINS, LEVELS, between_cells
 from fasthdmr._support.groups import Groups, columns_of
 from fasthdmr._support.scale import Deviations
 from fasthdmr._support.subspaces import Subspace
@@ -90,8 +90,7 @@ def screen_pairs(
         code, count = codes[i] * cells[j] + codes[j], cells[i] * cells[j]
         mass = np.bincount(code, w, count)
         for r in rest:
-            sums = np.bincount(code, r, count)
-            strengths[p] += np.sum(np.divide(sums**2, mass, out=np.zeros_like(mass), where=mass > 0))
+            strengths[p] += between_cells(code, mass, r)
         # Each cell explains the variance of one row by chance, which must not favour grids of many cells.
         strengths[p] -= chance * max(0, int(np.count_nonzero(mass)) - (BINS + 1) ** 2)
     return np.where(strengths > _NEGLIGIBLE * w.sum(), strengths, 0.0)  # rounding must not decide between pairs

@@ -66,9 +66,29 @@ def variable_strengths(
                 codes = np.minimum(X[:, j], LEVELS - 1).astype(np.int64)
             mass = np.bincount(codes, w)
             for r, whole in zip(weighted.T, total, strict=True):
-                squares = np.bincount(codes, r) ** 2
-                strengths[j] += np.sum(np.divide(squares, mass, out=np.zeros_like(mass), where=mass > 0)) / whole
+                strengths[j] += between_cells(codes, mass, r) / whole
     return strengths
+
+
+def between_cells(codes: NDArray[np.int64], mass: Floats, weighted: Floats) -> float:
+    """Return the sum of squares that the means of cells explain.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (N,)
+        The cell of each row.
+    mass : ndarray of shape (cells,)
+        The total weight of each cell.
+    weighted : ndarray of shape (N,)
+        Values times weights.
+
+    Examples
+    --------
+    >>> between_cells(np.array([0, 0, 2]), np.array([2.0, 0.0, 1.0]), np.array([1.0, 3.0, 2.0]))
+    12.0
+    """
+    squares = np.bincount(codes, weighted, len(mass)) ** 2
+    return float(np.sum(np.divide(squares, mass, out=np.zeros_like(mass), where=mass > 0)))
 
 
 def _codes(X: NDArray[Any]) -> NDArray[np.int64]:
