@@ -70,7 +70,7 @@ def variable_strengths(
     return strengths
 
 
-def between_cells(codes: NDArray[np.int64], mass: Floats, weighted: Floats) -> float:
+def between_cells(codes: NDArray[np.int64], mass: NDArray[Any], weighted: Floats) -> float:
     """Return the sum of squares that the means of cells explain.
 
     Parameters
