@@ -1,9 +1,10 @@
-"""Compare the speed of HEAD with that of a base: `python -m bench.compare BASE [--rounds R]`.
+"""Compare the speed of HEAD with that of a base: `python -m bench.compare BASE [--engines] [--rounds R]`.
 
 Both are built and installed in temporary directories. Each round measures the base, HEAD and the base again, in
-separate processes. Times are relative to a fixed reference in the same process (`bench.workloads`). The two
-measurements of the base tell how much they differ by chance. A call whose median ratio is above 1 by more than twice
-that is slower, and the exit code is 1.
+separate processes. Times are relative to a fixed reference in the same process (`bench.workloads`). With `--engines`
+the calls are the lines of the problems engines, deep and trees (`bench.engine_lines`). The two measurements of the base
+tell how much they differ by chance. A call whose median ratio is above 1 by more than twice that is slower, and the
+exit code is 1.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from bench.report import table
 
 ROOT = Path(__file__).resolve().parents[1]
 LEAST_SPREAD = 0.01
+CALLS, ENGINES = "bench.workloads", "bench.engine_lines"
 
 Times = dict[str, float]
 
@@ -37,9 +39,9 @@ def build(ref: str, folder: Path) -> Path:
     return installed
 
 
-def measured(installed: Path) -> Times:
-    """Return the CPU time of each call on one thread, relative to the reference."""
-    command = [sys.executable, str(Path(__file__).with_name("workloads.py")), str(installed)]
+def measured(installed: Path, module: str = CALLS) -> Times:
+    """Return the CPU time of each call of a module on one thread, relative to the reference."""
+    command = [sys.executable, str(Path(__file__).with_name("workloads.py")), str(installed), module]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     found = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environment, cwd=installed)
     times: Times = json.loads(found.stdout)
@@ -73,9 +75,10 @@ def judged(rounds: list[tuple[Times, Times, Times]]) -> list[tuple[str, float, f
     return lines
 
 
-def report(base: Path, head: Path, n_rounds: int) -> bool:
+def report(base: Path, head: Path, n_rounds: int, module: str) -> bool:
     """Measure two installations, print the table, and return whether a call is slower."""
-    lines = judged([(measured(base), measured(head), measured(base)) for _ in range(n_rounds)])
+    turns = (base, head, base)
+    lines = judged([tuple(measured(installed, module) for installed in turns) for _ in range(n_rounds)])
     rows = [[name, f"{ratio:.3f}", f"{spread:.3f}", "slower" if lost else ""] for name, ratio, spread, lost in lines]
     print(table(["call", "HEAD / base", "spread", ""], rows))
     return any(lost for *_, lost in lines)
@@ -85,13 +88,14 @@ def main() -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(prog="python -m bench.compare", description=__doc__)
     parser.add_argument("base", metavar="BASE", help="a git reference, such as main")
+    parser.add_argument("--engines", action="store_true", help="lines of engines, deep and trees, not the ten calls")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of measurements (default: 5)")
     options = parser.parse_args()
     if options.rounds < 1:
         parser.error("--rounds must be at least 1")
     with tempfile.TemporaryDirectory() as folder:
         base, head = (build(ref, Path(folder) / name) for ref, name in ((options.base, "base"), ("HEAD", "head")))
-        sys.exit(report(base, head, options.rounds))
+        sys.exit(report(base, head, options.rounds, ENGINES if options.engines else CALLS))
 
 
 if __name__ == "__main__":

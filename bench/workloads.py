@@ -1,7 +1,8 @@
 """Ten calls of fasthdmr whose CPU time is compared between versions, as ratios to that of a fixed reference.
 
 The reference is work of NumPy alone, timed in turn with each call: what the machine and its load change is in both.
-``python workloads.py DIRECTORY`` measures the fasthdmr that is installed there, and prints ratios by name as JSON.
+``python workloads.py DIRECTORY`` measures the fasthdmr that is installed there, and prints ratios by name as JSON;
+``python workloads.py DIRECTORY bench.engine_lines`` measures the calls of another module.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -93,20 +95,21 @@ def ratio_of(call: Callable[[], Any], base: Callable[[], Any]) -> float:
     return min(time for time, _ in times) / min(time for _, time in times)
 
 
-def main(directory: str) -> None:
-    """Import fasthdmr from a directory, measure and print."""
+def main(directory: str, module: str = "bench.workloads") -> None:
+    """Import fasthdmr from a directory, measure the calls of a module and print."""
     # An editable installation would be found before the directory.
     sys.meta_path[:] = [f for f in sys.meta_path if "editable" not in type(f).__module__]
-    sys.path.insert(0, directory)
+    sys.path[0] = directory
+    sys.path.append(str(Path(__file__).resolve().parents[1]))
     import fasthdmr
 
     if not Path(fasthdmr.__file__).is_relative_to(Path(directory).resolve()):
         raise ImportError(f"fasthdmr was imported from {fasthdmr.__file__}, not from {directory}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        base = reference()
-        print(json.dumps({name: ratio_of(call, base) for name, call in workloads(fasthdmr).items()}))
+        base, calls = reference(), import_module(module).workloads(fasthdmr)
+        print(json.dumps({name: ratio_of(call, base) for name, call in calls.items()}))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

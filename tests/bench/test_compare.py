@@ -3,8 +3,10 @@
 import math
 
 import pytest
+from sklearn.datasets import make_friedman1
 
 import fasthdmr
+from bench import engine_lines
 from bench.compare import LEAST_SPREAD, judged
 from bench.history import history_table
 from bench.workloads import NAMES, ratio_of, reference, seconds_of, workloads
@@ -53,6 +55,16 @@ def test_a_ratio_is_that_of_the_times():
 
 def test_a_function_that_a_version_does_not_have_has_no_ratio():
     assert math.isnan(ratio_of(lambda: fasthdmr.no_such_function, reference()))
+
+
+def test_the_lines_of_the_engines_run(cache, monkeypatch):
+    X, y = make_friedman1(300, 8, random_state=0)
+    monkeypatch.setattr(engine_lines, "california", lambda: (X, y, ()))
+    calls = engine_lines.workloads(fasthdmr, n_trees=20)
+    assert calls["predict, depth 1"]().shape == calls["deep, 10000 rows"]().shape == (300,)
+    assert calls["B by tree, depth 2, 10 N"]().shape[0] == 3000
+    for name, call in calls.items():
+        assert call() is not None, name
 
 
 @pytest.mark.filterwarnings("ignore:The residual has")
