@@ -52,7 +52,7 @@ def fit_quietly(*args, **options):
 
 
 def terms_of(model, rows, *, hybrid):
-    """The model's terms {u: values}: by node, or trees of at most three variables whole."""
+    """The model's terms {u: values}: by node, or trees of at most three variables whole and larger ones joined."""
     terms = {}
 
     def add(groups, features):
@@ -67,7 +67,8 @@ def terms_of(model, rows, *, hybrid):
     few = [g for g, (_, u, _) in enumerate(groups) if len(u) <= 3]
     add([groups[g] for g in few], oracle.group_features(model, rows)[:, few])
     many = [t for _, u, trees in groups if len(u) > 3 for t in trees]
-    add(oracle.node_groups(model, trees=many), oracle.node_features(model, rows, trees=many))
+    options = {"trees": many, "joined": True}
+    add(oracle.node_groups(model, **options), oracle.node_features(model, rows, **options))
     return terms
 
 

@@ -101,14 +101,20 @@ def node_values(tree, values):
     return result
 
 
-def node_subspaces(tree):
-    """For every node the set of variables that the path to it splits on, sorted."""
+def node_subspaces(tree, joined=False):
+    """For every node the set of variables that the path to it splits on, sorted.
+
+    Joined: a node of two variables has the first subspace of three variables of the tree that contains both, if any.
+    """
     subspaces = [()] * tree.node_count
     for node in range(tree.node_count):
         for child in (tree.children_left[node], tree.children_right[node]):
             if child != -1:
                 subspaces[child] = tuple(sorted({*subspaces[node], int(tree.feature[node])}))
-    return subspaces
+    if not joined:
+        return subspaces
+    triples = sorted(u for u in subspaces if len(u) == 3)
+    return [next((v for v in triples if set(u) < set(v)), u) if len(u) == 2 else u for u in subspaces]
 
 
 def some_members(model, trees):
@@ -116,19 +122,19 @@ def some_members(model, trees):
     return [member for t, member in enumerate(members(model)) if trees is None or t in trees]
 
 
-def node_groups(model, trees=None):
+def node_groups(model, trees=None, joined=False):
     """List of (output, subspace), sorted by output, size of the subspace, subspace."""
     ensemble = some_members(model, trees)
-    found = {(output, u) for tree, _, outputs in ensemble for output in outputs for u in node_subspaces(tree)}
+    found = {(output, u) for tree, _, outputs in ensemble for output in outputs for u in node_subspaces(tree, joined)}
     return sorted(found, key=lambda key: (key[0], len(key[1]), key[1]))
 
 
-def node_features(model, X, trees=None):
+def node_features(model, X, trees=None, joined=False):
     """(N, number of node groups): roots' values, and differences from the parent for all other nodes of a row."""
-    place = {group: g for g, group in enumerate(node_groups(model, trees))}
+    place = {group: g for g, group in enumerate(node_groups(model, trees, joined))}
     columns = np.zeros((len(X), len(place)))
     for tree, leaf_values, outputs in some_members(model, trees):
-        values, subspaces = node_values(tree, leaf_values), node_subspaces(tree)
+        values, subspaces = node_values(tree, leaf_values), node_subspaces(tree, joined)
         parents = {c: m for m in range(tree.node_count) for c in (tree.children_left[m], tree.children_right[m])}
         for i, node in enumerate(leaves(tree, X)):
             while node != -1:

@@ -40,6 +40,7 @@ void NodeSums::prepare(int n_threads) {
         (is_deep ? boxed_deep_ : preparation_->shallow).push_back(t);
         std::vector<std::int32_t> touched;
         for (const NodeBox& part : node_boxes(forest, thresholds_, t, value_column_, groups_.below[t])) {
+            if (subspaces()[part.subspace].size() > 2) continue;  // two variables that joined a third
             candidates[part.subspace].boxes.push_back(part.box);
             touched.push_back(part.subspace);
         }

@@ -35,14 +35,23 @@ public:
         return next_[key] = entry->second;
     }
 
-    // The sets in sorted order; ranks[number] becomes the position of each.
-    std::vector<Subspace> sorted(std::vector<std::int32_t>& ranks) const {
+    const Subspace& set(std::int32_t number) const { return *sets_[number]; }
+
+    // Numbers the sets that occur in `numbers` in sorted order, from 0, and returns them.
+    std::vector<Subspace> sort(std::vector<std::vector<std::int32_t>>& numbers) const {
+        std::vector<std::int32_t> ranks(sets_.size(), -1);
+        for (const auto& of_tree : numbers)
+            for (const std::int32_t number : of_tree)
+                if (number >= 0) ranks[number] = 0;
         std::vector<Subspace> result;
-        ranks.resize(sets_.size());
         for (const auto& [u, number] : numbers_) {
+            if (ranks[number] < 0) continue;
             ranks[number] = std::int32_t(result.size());
             result.push_back(u);
         }
+        for (auto& of_tree : numbers)
+            for (std::int32_t& number : of_tree)
+                if (number >= 0) number = ranks[number];
         return result;
     }
 
@@ -51,6 +60,21 @@ private:
     std::vector<const Subspace*> sets_;  // keys of the map, whose addresses do not change
     std::unordered_map<std::uint64_t, std::int32_t> next_;
 };
+
+// Assigns the terms of two variables of a tree to its first subspace of three variables that contains both, if there is
+// one. The first: along a path the subspaces stay sorted.
+void join_pairs(const Numbering& numbering, std::vector<std::int32_t>& below) {
+    const auto size = [&](std::int32_t number) { return number < 0 ? 0 : numbering.set(number).size(); };
+    std::map<Subspace, std::int32_t> triples, joined;
+    for (const std::int32_t number : below)
+        if (size(number) == 3) triples.try_emplace(numbering.set(number), number);
+    for (const auto& [u, number] : triples)
+        for (const Subspace& pair : {Subspace{u[0], u[1]}, Subspace{u[0], u[2]}, Subspace{u[1], u[2]}})
+            joined.try_emplace(pair, number);
+    for (std::int32_t& number : below)
+        if (size(number) == 2)
+            if (const auto triple = joined.find(numbering.set(number)); triple != joined.end()) number = triple->second;
+}
 
 }  // namespace
 
@@ -96,12 +120,9 @@ NodeGroups group_nodes(const Forest& forest, index output, TreeChoice which) {
             below[m] = numbering.with(below[m], forest.variable(tree[m]));
             below[tree[m].left] = below[tree[m].left + 1] = below[m];
         }
+        if (which == TreeChoice::of_many_variables) join_pairs(numbering, below);
     }
-    std::vector<std::int32_t> ranks;
-    groups.subspaces = numbering.sorted(ranks);
-    for (auto& below : groups.below)
-        for (std::int32_t& number : below)
-            if (number >= 0) number = ranks[number];
+    groups.subspaces = numbering.sort(groups.below);
     return groups;
 }
 

@@ -24,7 +24,9 @@ std::vector<index> trees_of(const Forest& forest, index output, TreeChoice which
 // The groups of the trees that add to one output.
 std::vector<Group> group_trees(const Forest& forest, index output, TreeChoice which = TreeChoice::all);
 
-// The subspaces of all nodes, except the roots, of the trees that add to one output.
+// The subspaces of all nodes, except the roots, of the trees that add to one output. Of trees of many variables alone,
+// terms of two variables join a term of three of the same tree that contains them: parts of a tree cancel one another, so
+// that the projection of their sum has a smaller residual than those of the parts.
 struct NodeGroups {
     std::vector<Subspace> subspaces;  // sorted
     // By tree and node, a number of a subspace: of an inner node that of its children, of a leaf its own. -1 for a tree

@@ -46,8 +46,9 @@ struct Weighted {
 
 using Columns = std::map<std::pair<std::size_t, Subspace>, std::vector<double>>;  // in the order of the subspaces
 
-// The columns by their definition: every node difference is added to the column of its path's variables.
-Columns slow_columns(const Weighted& model, const Matrix& x, index output) {
+// The columns by their definition: every node difference is added to the column of its path's variables. Of all trees, or
+// of one.
+Columns slow_columns(const Weighted& model, const Matrix& x, index output, index only = -1) {
     const Trees& trees = model.trees;
     Columns columns;
     const auto column = [&](const Subspace& u) -> std::vector<double>& {
@@ -59,7 +60,7 @@ Columns slow_columns(const Weighted& model, const Matrix& x, index output) {
         return u;
     };
     for (index t = 0; t < trees.n_trees(); ++t) {
-        if (trees.width == 1 && trees.tree_output[t] != output) continue;
+        if ((trees.width == 1 && trees.tree_output[t] != output) || (only >= 0 && t != only)) continue;
         const index root = trees.tree_offsets[t];
         const auto name_all = [&](auto& self, index m, const Subspace& u) -> void {
             column(u);
@@ -105,6 +106,17 @@ void check_against_definition(const Weighted& model, const Matrix& x) {
     }
     CHECK_CLOSE(fast_columns(forest, x.table(), 2), desired, 1e-13);
     CHECK_CLOSE(fast_columns(forest, x.table(), 2, 0), desired, 1e-13);  // without tables
+}
+
+bool contains(const Subspace& u, const Subspace& v) { return std::includes(u.begin(), u.end(), v.begin(), v.end()); }
+
+// Single columns, of small and large subspaces, have the bits that they have among all, of 300 rows.
+void check_single_columns(const TreeColumns& trees, const Matrix& x, const std::vector<double>& all) {
+    for (const index j : {index(0), trees.count() / 2, trees.count() - 1}) {
+        std::vector<double> alone(300);
+        evaluate(trees, x.table(), {{0, 1}, {j + 1}, {1.0}}, alone.data(), 1);
+        CHECK_SAME_BITS(alone, std::vector<double>(all.begin() + j * 300, all.begin() + (j + 1) * 300));
+    }
 }
 
 std::vector<int> mixed_depths(int count) {
@@ -262,11 +274,36 @@ TEST(tree_columns_by_node_match_the_definition) {
     }
     CHECK_CLOSE(actual, desired, 1e-13);
 
-    // Only a few of the columns, of small and large subspaces.
-    for (const index j : {index(0), index(columns / 2), index(columns) - 1}) {
-        std::vector<double> alone(300);
-        evaluate(trees, x.table(), {{0, 1}, {j + 1}, {1.0}}, alone.data(), 1);
-        CHECK_SAME_BITS(alone, std::vector<double>(actual.begin() + j * 300, actual.begin() + (j + 1) * 300));
+    check_single_columns(trees, x, actual);
+}
+
+TEST(terms_of_two_variables_join_one_of_three_in_trees_of_many) {
+    Random random(38);
+    for (const index features : {4, 7}) {
+        const Weighted model(random, 1, 1, mixed_depths(40), features);
+        const Matrix x = awkward_rows(random, 300, features, 0.02);
+        Columns joined;
+        for (index t = 0; t < model.trees.n_trees(); ++t) {
+            if (model.trees.variables(t).size() <= kFewVariables) continue;
+            const Columns own = slow_columns(model, x, 0, t);
+            for (const auto& [key, column] : own) {
+                auto to = key;
+                for (auto other = own.rbegin(); other != own.rend() && key.first == 2; ++other)
+                    if (other->first.first == 3 && contains(other->first.second, key.second)) to = other->first;
+                std::vector<double>& sum = joined.try_emplace(to, std::vector<double>(300)).first->second;
+                for (index i = 0; i < 300; ++i) sum[i] += column[i];
+            }
+        }
+        const auto forest = std::make_shared<const Forest>(model.forest());
+        const TreeColumns trees({{forest, 0, Sorting::by_node, TreeChoice::of_many_variables}}, 1);
+        std::vector<double> actual(trees.columns().size() * 300), desired;
+        TreeDictionary(trees, x.table()).fill({0, 1, 300, nullptr}, actual.data(), 300);
+        CHECK_CLOSE(trees.constants()[0], joined.at({0, {}})[0], 1e-13);
+        joined.erase({0, {}});
+        for (const auto& [key, column] : joined) desired.insert(desired.end(), column.begin(), column.end());
+        CHECK(trees.subspaces().size() == joined.size());
+        CHECK_CLOSE(actual, desired, 1e-13);
+        check_single_columns(trees, x, actual);
     }
 }
 

@@ -32,8 +32,9 @@ class TreeDictionary(OwnSpans):
         With the same numbers of features and outputs.
     by : {"tree", "node", "hybrid"}
         "tree" assigns every tree to the subspace of all its variables. "node" assigns every node to the subspace of the
-        variables on its path. "hybrid" assigns trees of at most three variables whole, and the others by node. Terms
-        without variables are constants, not columns.
+        variables on its path. "hybrid" assigns trees of at most three variables whole, and the others by node, where
+        terms of two variables join one of three of the same tree that contains them. Terms without variables are
+        constants, not columns.
     n_threads : int
         The number of threads that prepare the columns.
     inputs : TreeInputs, PipelineInputs or None
