@@ -29,7 +29,7 @@ def text_as_codes(X: Any, forests: Sequence[HasTextLevels]) -> Any:
     """Return X with codes in place of text. The models store the levels; unknown levels become NaN.
 
     Columns of numbers are not changed: they hold codes already. If levels are CatBoost's hashes, whole numbers are
-    converted too, as text, and all unknown levels get one code more than the known ones.
+    converted too, as text.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def _codes_of_hashes(column: NDArray[Any], hashes: Sequence[int]) -> NDArray[np.
     code = {level: float(k) for k, level in enumerate(hashes)}
     known: dict[Any, float] = {}
     for value in set(column):
-        known[value] = code.get(category_hash(_as_catboost_writes(value)), float(len(hashes)))
+        known[value] = code.get(category_hash(_as_catboost_writes(value)), np.nan)
     return np.array([known[value] for value in column])
 
 
