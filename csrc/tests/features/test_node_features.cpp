@@ -279,8 +279,9 @@ TEST(tree_columns_by_node_match_the_definition) {
 
 TEST(terms_of_two_variables_join_one_of_three_in_trees_of_many) {
     Random random(38);
-    for (const index features : {4, 7}) {
-        const Weighted model(random, 1, 1, mixed_depths(40), features);
+    for (const index features : {4, 7, 8}) {
+        Weighted model(random, 1, 1, mixed_depths(40), features);
+        if (features == 8) model.trees.of_feature = {2, 0, 2, 1, 3, 1, 4, 0};  // several columns of a variable
         const Matrix x = awkward_rows(random, 300, features, 0.02);
         Columns joined;
         for (index t = 0; t < model.trees.n_trees(); ++t) {
