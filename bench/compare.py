@@ -1,10 +1,10 @@
-"""Compare the speed of HEAD with that of a base: `python -m bench.compare BASE [--engines] [--rounds R]`.
+"""Compare the speed of HEAD with that of a base: `python -m bench.compare BASE [--lines] [--rounds R]`.
 
 Both are built and installed in temporary directories. Each round measures the base, HEAD and the base again, in
-separate processes. Times are relative to a fixed reference in the same process (`bench.workloads`). With `--engines`
-the calls are the lines of the problems engines, deep and trees (`bench.engine_lines`). The two measurements of the base
-tell how much they differ by chance. A call whose median ratio is above 1 by more than twice that is slower, and the
-exit code is 1.
+separate processes. Times are relative to a fixed reference in the same process (`bench.workloads`). With `--lines`
+the calls are those of the problems engines, deep, trees and spans (`bench.problem_lines`). The two measurements of the
+base tell how much they differ by chance. A call whose median ratio is above 1 by more than twice that is slower, and
+the exit code is 1.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from bench.report import table
 
 ROOT = Path(__file__).resolve().parents[1]
 LEAST_SPREAD = 0.01
-CALLS, ENGINES = "bench.workloads", "bench.engine_lines"
+CALLS, LINES = "bench.workloads", "bench.problem_lines"
 
 Times = dict[str, float]
 
@@ -88,14 +88,16 @@ def main() -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(prog="python -m bench.compare", description=__doc__)
     parser.add_argument("base", metavar="BASE", help="a git reference, such as main")
-    parser.add_argument("--engines", action="store_true", help="lines of engines, deep and trees, not the ten calls")
+    parser.add_argument(
+        "--lines", action="store_true", help="those of engines, deep, trees and spans, not the ten calls"
+    )
     parser.add_argument("--rounds", type=int, default=5, help="rounds of measurements (default: 5)")
     options = parser.parse_args()
     if options.rounds < 1:
         parser.error("--rounds must be at least 1")
     with tempfile.TemporaryDirectory() as folder:
         base, head = (build(ref, Path(folder) / name) for ref, name in ((options.base, "base"), ("HEAD", "head")))
-        sys.exit(report(base, head, options.rounds, ENGINES if options.engines else CALLS))
+        sys.exit(report(base, head, options.rounds, LINES if options.lines else CALLS))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 The reference is work of NumPy alone, timed in turn with each call: what the machine and its load change is in both.
 ``python workloads.py DIRECTORY`` measures the fasthdmr that is installed there, and prints ratios by name as JSON;
-``python workloads.py DIRECTORY bench.engine_lines`` measures the calls of another module.
+``python workloads.py DIRECTORY bench.problem_lines`` measures the calls of another module.
 """
 
 from __future__ import annotations

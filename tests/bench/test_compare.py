@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import make_friedman1
 
 import fasthdmr
-from bench import engine_lines
+from bench import problem_lines
 from bench.compare import LEAST_SPREAD, judged
 from bench.history import history_table
 from bench.workloads import NAMES, ratio_of, reference, seconds_of, workloads
@@ -57,10 +57,11 @@ def test_a_function_that_a_version_does_not_have_has_no_ratio():
     assert math.isnan(ratio_of(lambda: fasthdmr.no_such_function, reference()))
 
 
-def test_the_lines_of_the_engines_run(cache, monkeypatch):
+@pytest.mark.filterwarnings("ignore:The residual has")
+def test_the_lines_of_problems_run(cache, monkeypatch):
     X, y = make_friedman1(300, 8, random_state=0)
-    monkeypatch.setattr(engine_lines, "california", lambda: (X, y, ()))
-    calls = engine_lines.workloads(fasthdmr, n_trees=20)
+    monkeypatch.setattr(problem_lines, "california", lambda: (X, y, ()))
+    calls = problem_lines.workloads(fasthdmr, n_trees=100)
     assert calls["predict, depth 1"]().shape == calls["deep, 10000 rows"]().shape == (300,)
     assert calls["B by tree, depth 2, 10 N"]().shape[0] == 3000
     for name, call in calls.items():

@@ -1,4 +1,4 @@
-"""The lines of the problems engines, deep and trees on one thread, for the comparison of two versions."""
+"""The lines of the problems engines, deep, trees and spans on one thread, for the comparison of two versions."""
 
 from __future__ import annotations
 
@@ -61,17 +61,36 @@ def fits_of(fasthdmr: Any, models: list[Any], X: np.ndarray, y: np.ndarray) -> d
     return {"fit sum": partial(fit, combine="sum"), "fit ridge": partial(fit, combine="ridge", alphas=[1e-6])}
 
 
+def spans_of(fasthdmr: Any, one: dict[int, Any], models: list[Any], X: np.ndarray) -> dict[str, Callable[[], Any]]:
+    """Return fits in splines: of one model by its number of trees, with its components, and of all models."""
+
+    def components(model: Any, smooth: bool) -> Any:
+        return fasthdmr.TreeHDMR(model, smooth=smooth, combine="sum").fit(X).evaluate(X)
+
+    def fit(basis: str) -> Any:
+        return fasthdmr.TreeHDMR(models, basis=basis, combine="sum").fit(X)
+
+    calls: dict[str, Callable[[], Any]] = {}
+    for n_trees, model in one.items():
+        calls[f"spans, {n_trees} trees"] = partial(components, model, True)
+        calls[f"spans, {n_trees} trees, faithful"] = partial(components, model, False)
+    for basis in ("trees", "spline"):
+        calls[f"spans, all models, {basis}"] = partial(fit, basis)
+    return calls
+
+
 def workloads(fasthdmr: Any, n_trees: int = 5000) -> dict[str, Callable[[], Any]]:
     """Return calls without arguments, by name. Models are made here, once."""
     X, y, _ = california()
     models = boosted(X, y, depths=DEPTHS, n_trees=n_trees)
-    (shallow,) = boosted(X, y, depths=(3,), n_trees=n_trees // 10)
+    one = {n: boosted(X, y, depths=(3,), n_trees=n)[0] for n in (n_trees // 50, n_trees // 10)}
     deep = fitted(RandomForestRegressor(n_trees // 10, min_samples_leaf=5, random_state=0, n_jobs=2), X, y)
     deep_forest = fasthdmr.load_forest(deep)
     return {
         **columns_of(fasthdmr, models, X),
-        **output_of(fasthdmr.load_forest(shallow), "shallow", X),
+        **output_of(fasthdmr.load_forest(one[n_trees // 10]), "shallow", X),
         **output_of(deep_forest, "deep", X),
         "deep, predict": partial(deep_forest.predict, X),
         **fits_of(fasthdmr, models, X, y),
+        **spans_of(fasthdmr, one, models, X),
     }
