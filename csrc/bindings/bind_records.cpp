@@ -43,7 +43,8 @@ public:
     py::array of(const py::dict& state) const {
         auto a = py::cast<py::array>(state[key_]);
         const char* data = static_cast<const char*>(a.data());
-        for (index byte = 0; byte < std::min<index>(a.nbytes(), kFetched); byte += 64) FASTHDMR_PREFETCH(data + byte);
+        for (index byte = 0; byte < std::min<index>(a.nbytes(), kFetched); byte += 64)
+            FASTHDMR_PREFETCH(data + byte, 1);
         return a;
     }
 

@@ -7,12 +7,12 @@
 #if defined(__GNUC__)  // GCC and Clang
 #define FASTHDMR_NOINLINE __attribute__((noinline))
 #define FASTHDMR_ALWAYS_INLINE __attribute__((always_inline)) inline
-#define FASTHDMR_PREFETCH(address) __builtin_prefetch(address, 0, 2)  // for reading, to the second-level cache
+#define FASTHDMR_PREFETCH(address, level) __builtin_prefetch(address, 0, 4 - (level))  // for reading, to level 1 or 2
 #define FASTHDMR_CPU_SUPPORTS(feature) bool(__builtin_cpu_supports(feature))
 #else
 #define FASTHDMR_NOINLINE
 #define FASTHDMR_ALWAYS_INLINE inline
-#define FASTHDMR_PREFETCH(address) (void)(address)
+#define FASTHDMR_PREFETCH(address, level) (void)(address)
 #define FASTHDMR_CPU_SUPPORTS(feature) false
 #endif
 
@@ -46,7 +46,7 @@ namespace fasthdmr {
 // Prefetches all cache lines of an array. GCC would remove calls of a function that only prefetches.
 FASTHDMR_ALWAYS_INLINE void prefetch(const void* data, std::ptrdiff_t bytes) {
     constexpr std::ptrdiff_t line = 64;
-    for (std::ptrdiff_t k = 0; k < bytes; k += line) FASTHDMR_PREFETCH(static_cast<const char*>(data) + k);
+    for (std::ptrdiff_t k = 0; k < bytes; k += line) FASTHDMR_PREFETCH(static_cast<const char*>(data) + k, 2);
 }
 
 }  // namespace fasthdmr
