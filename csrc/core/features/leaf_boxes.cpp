@@ -118,11 +118,12 @@ bool append_leaf_boxes(const Forest& forest, const Thresholds& thresholds, index
     return true;
 }
 
-std::vector<NodeBox> node_boxes(const Forest& forest, const Thresholds& thresholds, index tree, index value_column,
-                                const std::vector<std::int32_t>& below) {
+void append_node_boxes(const Forest& forest, const Thresholds& thresholds, index tree, index value_column,
+                       const std::vector<std::int32_t>& below, std::vector<NodeBox>& boxes) {
     const auto value = [&](index m) { return forest.values(tree)[m * forest.width() + value_column]; };
-    std::vector<NodeBox> boxes;
-    std::vector<Visit> stack{{0, {}}};
+    std::vector<Visit> stack;
+    stack.reserve(kShallowDepth + 1);
+    stack.push_back({0, {}});
     while (!stack.empty()) {
         Visit at = stack.back(), children[2];
         stack.pop_back();
@@ -135,7 +136,6 @@ std::vector<NodeBox> node_boxes(const Forest& forest, const Thresholds& threshol
             stack.push_back(child);
         }
     }
-    return boxes;
 }
 
 std::vector<std::int32_t> subspaces_of_many_columns(const Forest& forest, index tree,

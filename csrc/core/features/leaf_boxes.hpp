@@ -33,14 +33,15 @@ std::vector<std::int32_t> nodes_to_rank(const Forest& forest, const std::vector<
 bool append_leaf_boxes(const Forest& forest, const Thresholds& thresholds, index tree, index value_column,
                        std::vector<Box>& boxes);
 
-// The nodes whose path uses at most two variables, each with the difference from its parent's value and the number of
-// the subspace of its path; `below` as in NodeGroups.
+// A node whose path uses at most two variables, with the difference from its parent's value and the number of the
+// subspace of its path.
 struct NodeBox {
     std::int32_t subspace;
     Box box;
 };
-std::vector<NodeBox> node_boxes(const Forest& forest, const Thresholds& thresholds, index tree, index value_column,
-                                const std::vector<std::int32_t>& below);
+// Appends these nodes of a tree; `below` as in NodeGroups.
+void append_node_boxes(const Forest& forest, const Thresholds& thresholds, index tree, index value_column,
+                       const std::vector<std::int32_t>& below, std::vector<NodeBox>& boxes);
 
 // The subspaces of nodes whose path uses more than two columns of the comparison. Such nodes are not boxes, even if
 // their path uses few variables: a variable has several columns if it is split by sets of values.

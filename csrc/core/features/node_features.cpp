@@ -28,7 +28,8 @@ void NodeSums::prepare(int n_threads) {
     value_column_ = forest.value_column(preparation_->output);
     thresholds_ = Thresholds(forest, nodes_to_rank(forest, trees), n_threads);
     std::vector<Candidate> candidates(subspaces().size());
-    std::vector<std::int32_t> without_tables;
+    std::vector<std::int32_t> without_tables, touched;
+    std::vector<NodeBox> boxes;
     for (const index t : trees) {
         poll();
         constant_ += forest.values(t)[value_column_];
@@ -38,8 +39,10 @@ void NodeSums::prepare(int n_threads) {
             continue;
         }
         (is_deep ? boxed_deep_ : preparation_->shallow).push_back(t);
-        std::vector<std::int32_t> touched;
-        for (const NodeBox& part : node_boxes(forest, thresholds_, t, value_column_, groups_.below[t])) {
+        touched.clear();
+        boxes.clear();
+        append_node_boxes(forest, thresholds_, t, value_column_, groups_.below[t], boxes);
+        for (const NodeBox& part : boxes) {
             if (subspaces()[part.subspace].size() > 2) continue;  // two variables that joined a third
             candidates[part.subspace].boxes.push_back(part.box);
             touched.push_back(part.subspace);
