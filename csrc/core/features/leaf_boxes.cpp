@@ -85,8 +85,9 @@ bool has_few_splits_of_pairs(const Forest& forest, index tree) {
 
 std::vector<std::int32_t> nodes_to_rank(const Forest& forest, const std::vector<index>& trees) {
     std::vector<std::int32_t> nodes;
+    NodePolls polls;
     for (const index t : trees) {
-        poll();
+        polls.add(forest.tree_size(t));
         if (forest.depth(t) > kShallowDepth) append_nodes_of_pairs(forest, t, nodes);
         else append_inner_nodes(forest, t, nodes);
     }

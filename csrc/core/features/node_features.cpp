@@ -30,8 +30,9 @@ void NodeSums::prepare(int n_threads) {
     std::vector<Candidate> candidates(subspaces().size());
     std::vector<std::int32_t> without_tables, touched;
     std::vector<NodeBox> boxes;
+    NodePolls polls;
     for (const index t : trees) {
-        poll();
+        polls.add(forest.tree_size(t));
         constant_ += forest.values(t)[value_column_];
         const bool is_deep = forest.depth(t) > kShallowDepth;
         if (is_deep ? !has_few_splits_of_pairs(forest, t) : !can_be_coded(forest, thresholds_, t)) {
@@ -61,8 +62,9 @@ void NodeSums::finish(int) {
     columns_.resize(subspaces().size());
     for (std::size_t g = 0; g < columns_.size(); ++g)
         columns_[g].tables = std::move(preparation->candidate_tables.tables[g]);
+    NodePolls polls;
     for (const index t : preparation->shallow) {
-        poll();
+        polls.add(preparation->forest.tree_size(t));
         append_shallow(preparation->forest, t);
         std::vector<std::int32_t>().swap(groups_.below[t]);
     }

@@ -51,8 +51,9 @@ void TreeSums::prepare(int n_threads) {
     preparation_->unboxed.resize(columns.size());
     parallel_for(index(columns.size()), n_threads, [&](index c) {
         const index value_column = forest.value_column(columns[c].output);
+        NodePolls polls;
         for (const index t : columns[c].trees) {
-            poll();
+            polls.add(forest.tree_size(t));
             if (append_leaf_boxes(forest, thresholds_, t, value_column, candidates[c].boxes))
                 ++(forest.depth(t) > kShallowDepth ? candidates[c].deep_trees : candidates[c].shallow_trees);
             else preparation_->unboxed[c].push_back(t);

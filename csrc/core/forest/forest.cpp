@@ -46,8 +46,9 @@ Forest::Forest(const TreeArrays& a) : n_features_(a.n_features), n_outputs_(a.n_
     depth_.reserve(a.n_trees);
     tree_output_.reserve(a.n_trees);
     Walk walk;
+    NodePolls polls;
     for (index t = 0; t < a.n_trees; ++t) {
-        poll();
+        polls.add(a.tree_offsets[t + 1] - a.tree_offsets[t]);
         add_tree(a, t, walk);
         average_upwards(t);
     }

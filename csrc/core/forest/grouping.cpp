@@ -95,8 +95,9 @@ std::vector<index> trees_of(const Forest& forest, index output, TreeChoice which
 std::vector<Group> group_trees(const Forest& forest, index output, TreeChoice which) {
     std::map<Subspace, std::vector<index>, decltype(&precedes)> trees(&precedes);
     Subspace variables;  // reused for all trees, to avoid allocations
+    NodePolls polls;
     for (const index t : trees_of(forest, output, which)) {
-        poll();
+        polls.add(forest.tree_size(t));
         split_variables(forest, t, variables);
         trees[variables].push_back(t);
     }
@@ -110,8 +111,9 @@ NodeGroups group_nodes(const Forest& forest, index output, TreeChoice which) {
     Numbering numbering;
     NodeGroups groups;
     groups.below.resize(forest.n_trees());
+    NodePolls polls;
     for (const index t : trees_of(forest, output, which)) {
-        poll();
+        polls.add(forest.tree_size(t));
         const Node* tree = forest.tree(t);
         std::vector<std::int32_t>& below = groups.below[t];
         below.assign(forest.tree_size(t), -1);  // before a node is visited, its entry is its own subspace

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <ctime>
 #include <exception>
 #include <thread>
@@ -55,5 +56,20 @@ private:
 inline void poll() {
     if (Interruptible* call = Interruptible::current()) call->poll();
 }
+
+// Polls once for about kNodes nodes of trees: a poll takes as long as the work on a small tree.
+class NodePolls {
+public:
+    void add(std::int64_t nodes) {
+        nodes_ += nodes;
+        if (nodes_ < kNodes) return;
+        nodes_ = 0;
+        poll();
+    }
+
+private:
+    static constexpr std::int64_t kNodes = 1 << 12;
+    std::int64_t nodes_ = kNodes;  // the first call polls
+};
 
 }  // namespace fasthdmr
