@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -62,17 +62,14 @@ def _dtype(rows: Any, column: int) -> Any:
     return rows.dtype if isinstance(rows, np.ndarray) else list(rows.dtypes)[column]
 
 
-def _codes(column: NDArray[Any], levels: Sequence[Any]) -> NDArray[np.float64]:
+def _codes(column: Iterable[Any], levels: Sequence[Any]) -> NDArray[np.float64]:
     code = {level: float(k) for k, level in enumerate(levels)}
     return np.array([code.get(value, np.nan) for value in column])
 
 
 def _codes_of_hashes(column: NDArray[Any], hashes: Sequence[int]) -> NDArray[np.float64]:
-    code = {level: float(k) for k, level in enumerate(hashes)}
-    known: dict[Any, float] = {}
-    for value in set(column):
-        known[value] = code.get(category_hash(_as_catboost_writes(value)), np.nan)
-    return np.array([known[value] for value in column])
+    hash_of = {value: category_hash(_as_catboost_writes(value)) for value in set(column)}
+    return _codes((hash_of[value] for value in column), hashes)
 
 
 def _as_catboost_writes(value: Any) -> bytes:
