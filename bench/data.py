@@ -19,6 +19,12 @@ def california_file() -> Path | None:
     return None
 
 
+def with_jitter(X: np.ndarray, copies: int, deviation: float) -> np.ndarray:
+    """Return the rows, repeated, with normal noise of this standard deviation."""
+    noise = np.random.default_rng(0).standard_normal((copies * len(X), X.shape[1]))
+    return np.tile(X, (copies, 1)) + deviation * noise
+
+
 def california() -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
     """Return California housing as (X, y, names), all standardised, the target too, as in the paper."""
     path = california_file()

@@ -1,4 +1,7 @@
-"""The lines of the problems engines, deep, trees and spans on one thread, for the comparison of two versions."""
+"""The lines of the problems engines, deep, trees and spans on one thread, for the comparison of two versions.
+
+Only public names of fasthdmr are used: an earlier version lacks private modules that the problems import.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import RandomForestRegressor
 
-from bench.data import california
+from bench.data import california, with_jitter
 from bench.models import boosted, fitted
 
 DEPTHS = (1, 2, 3)
@@ -30,7 +33,7 @@ def columns_of(fasthdmr: Any, models: list[Any], X: np.ndarray) -> dict[str, Cal
             calls[f"B by {by}, depth {depth}"] = partial(forest.group_features, X, by=by)
             calls[f"model to B by {by}, depth {depth}"] = partial(from_model, model, by)
         calls[f"predict, depth {depth}"] = partial(forest.predict, X)
-    tiled = np.tile(X, (TILES, 1)) + 1e-3 * np.random.default_rng(0).standard_normal((TILES * len(X), X.shape[1]))
+    tiled = with_jitter(X, TILES, 1e-3)
     forest = fasthdmr.load_forest(models[1])
     for by in ("tree", "node"):
         calls[f"B by {by}, depth 2, {TILES} N"] = partial(forest.group_features, tiled, by=by)

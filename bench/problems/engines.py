@@ -23,7 +23,7 @@ from bench.contenders import (
     treelite_engine,
     ydf_engine,
 )
-from bench.data import california
+from bench.data import california, with_jitter
 from bench.goals import Goal, at_most, goals_table
 from bench.models import boosted
 from bench.report import machine
@@ -114,7 +114,7 @@ def contenders(model: Any, X: np.ndarray, *, stage: str) -> list[Contender]:
 
 def many_rows(model: Any, X: np.ndarray, *, stage: str) -> list[Contender]:
     """Return ours and the limit on rows repeated with jitter."""
-    tiled = np.tile(X, (TILES, 1)) + 1e-3 * np.random.default_rng(0).standard_normal((TILES * len(X), X.shape[1]))
+    tiled = with_jitter(X, TILES, 1e-3)
     rows = [row for row in ours.engine(model, tiled, stage=stage) if row.name.startswith("ours, B by")]
     # Without summaries: the arrays are large, and compared at N already.
     rows = [Contender(row.name, stage, row.run, row.prepare) for row in rows]

@@ -10,7 +10,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from bench.contenders import null, numpy_reference, ours, sklearn_predict
-from bench.data import california
+from bench.data import california, with_jitter
 from bench.goals import Goal
 from bench.models import boosted
 from bench.report import machine, relative_error, table
@@ -91,7 +91,7 @@ def row(measurement: Measurement, base: float, limit: float, truth: Arrays) -> l
 
 def growth(models: list[Any], X: np.ndarray) -> str:
     """Return the peak memory of a fit at N and at 10 N rows, in words."""
-    tiled = np.tile(X, (10, 1)) + 1e-6 * np.random.default_rng(0).standard_normal((10 * len(X), X.shape[1]))
+    tiled = with_jitter(X, 10, 1e-6)
 
     def fitting(rows: np.ndarray) -> Contender:
         return Contender(f"N = {len(rows)}", "memory", run=lambda _: ours.fit(models, rows, combine="sum"))
