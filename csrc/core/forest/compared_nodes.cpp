@@ -12,8 +12,6 @@ namespace fasthdmr {
 
 namespace {
 
-constexpr index kNodesPerPoll = 1 << 12;
-
 std::uint64_t mixed(std::uint64_t bits, std::uint64_t more) {
     constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;
     bits = (bits ^ more * golden) * golden;
@@ -175,8 +173,9 @@ ComparedNodes compare_nodes(const NodeArrays& a, std::vector<Replacement> replac
     for (index m = 0; m < a.n_nodes; ++m) n_splits += is_by_set(m);
     DistinctSets sets(cuts, numbers, n_splits);
     std::vector<std::int32_t> identifier(a.n_nodes, -1);
+    NodePolls polls;
     for (index m = 0; m < a.n_nodes; ++m) {
-        if (m % kNodesPerPoll == 0) poll();
+        polls.add(1);
         const bool splits = a.left[m] != -1 || a.right[m] != -1;
         if (!splits || a.feature[m] < 0 || a.feature[m] >= index(replaced.size())) continue;
         if (is_by_set(m) && a.set[m] >= cuts.size()) throw Error("no such set of values: " + std::to_string(a.set[m]));

@@ -166,8 +166,9 @@ Forest Forest::scaled(const double* factors) const {
 
 Forest Forest::compared_by(std::shared_ptr<const Comparison> comparison) const {
     Forest result = *this;
+    NodePolls polls;
     for (index t = 0; t < n_trees(); ++t) {
-        poll();
+        polls.add(tree_size(t));
         for (index m = 0; m < tree_size(t); ++m) {
             Node& node = result.nodes_[tree_begin_[t] + m];
             if (is_leaf(tree(t), m)) continue;
@@ -196,8 +197,9 @@ namespace {
 // By variable, the thresholds of all inner nodes in float64, and the cuts of sets.
 std::vector<std::vector<double>> float64_thresholds(const Forest& forest) {
     std::vector<std::vector<double>> thresholds(forest.n_features());
+    NodePolls polls;
     for (index t = 0; t < forest.n_trees(); ++t) {
-        poll();
+        polls.add(forest.tree_size(t));
         for (index m = 0; m < forest.tree_size(t); ++m)
             if (const Node& node = forest.tree(t)[m];
                 !Forest::is_leaf(forest.tree(t), m) && node.feature < forest.n_features())
