@@ -28,6 +28,7 @@ class AdditiveFit:
         The penalty of a span of p columns is this number divided by p.
     joint : bool
         Whether spans will be fitted jointly, which needs the covariances of columns of different spans.
+    n_threads : int
 
     Attributes
     ----------
@@ -41,11 +42,19 @@ class AdditiveFit:
     """
 
     def __init__(
-        self, spans: Basis, X: NDArray[Any], weights: Floats | None, targets: Floats, ridge: float, *, joint: bool
+        self,
+        spans: Basis,
+        X: NDArray[Any],
+        weights: Floats | None,
+        targets: Floats,
+        ridge: float,
+        *,
+        joint: bool,
+        n_threads: int = 1,
     ) -> None:
-        self.spans = spans
+        self.spans, self.n_threads = spans, n_threads
         pairs: Pairs = "all" if joint else "inside"
-        sums = SpanSums.of_values(spans, X, weights, targets, pairs=pairs, n_threads=1)
+        sums = SpanSums.of_values(spans, X, weights, targets, pairs=pairs, n_threads=n_threads)
         self._gram = sums.gram
         self.first = np.concatenate([[0], np.cumsum(spans.sizes)])
         self.penalties = ridge / np.repeat(spans.sizes, spans.sizes)
@@ -54,7 +63,7 @@ class AdditiveFit:
 
     def system(self, of: list[int]) -> Floats:
         """Return the Gram matrix of the columns of some spans, with the penalties on its diagonal."""
-        matrix = self._gram.covariance(of, 1)
+        matrix = self._gram.covariance(of, self.n_threads)
         matrix.flat[:: len(matrix) + 1] += self.penalties[self._columns(of)]
         return matrix
 
@@ -62,7 +71,7 @@ class AdditiveFit:
         """Return the coefficients of some spans, fitted jointly, and the effective degrees of freedom."""
         columns, matrix = self._columns(of), self.system(of)
         right = np.hstack([self.right[columns, targets], np.eye(len(columns))])
-        solved = _core.solve_positive(matrix, np.asfortranarray(right), 1)
+        solved = _core.solve_positive(matrix, np.asfortranarray(right), self.n_threads)
         coefficients, inverse = np.hsplit(solved, [-len(columns)])
         return coefficients, float(len(columns) - self.penalties[columns] @ np.diag(inverse))
 
@@ -80,7 +89,7 @@ class AdditiveFit:
         begin = np.concatenate([[0], np.cumsum(np.repeat(self.spans.sizes, n_targets))])
         column = np.concatenate([np.tile(np.arange(f, e), n_targets) for f, e in pairwise(self.first)])
         weight = np.concatenate([coefficients[f:e].T.ravel() for f, e in pairwise(self.first)])
-        values = self.spans.core.evaluate(X, begin, column + 1, weight, 1)
+        values = self.spans.core.evaluate(X, begin, column + 1, weight, self.n_threads)
         return (values - share @ values).reshape(len(X), -1, n_targets)
 
     def _columns(self, of: list[int]) -> NDArray[np.int64]:

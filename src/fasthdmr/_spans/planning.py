@@ -154,7 +154,9 @@ def choose_basis(
     if not kind.follows_data or options.n_splines is not None:
         return span(plan.subspaces, plan.sizes, degree=degree)
     rows, single = rows_for_sizes(len(X)), [u[0] for u in spanned if len(u) == 1]  # splines of groups keep their sizes
-    main = main_sizes(*problem.part(rows), values(rows), single, plan.sizes[0], degree, RIDGE, n_levels)
+    main = main_sizes(
+        *problem.part(rows), values(rows), single, plan.sizes[0], degree, RIDGE, n_levels, problem.n_threads
+    )
 
     def make(subspaces: Sequence[Subspace], sizes: tuple[int, ...]) -> Basis:
         larger = {j: size for j, size in main.items() if size > sizes[0]}

@@ -44,6 +44,7 @@ def main_sizes(
     degree: int,
     ridge: float,
     n_levels: Mapping[int, int],
+    n_threads: int,
 ) -> dict[int, int]:
     """Choose the number of splines of single variables by generalised cross-validation (GCV) of the additive fit.
 
@@ -64,6 +65,7 @@ def main_sizes(
         The constant c of the penalty c / (N p).
     n_levels : dict of int to int
         The number of levels of each categorical variable. These take part in the additive fit.
+    n_threads : int
 
     Returns
     -------
@@ -102,7 +104,7 @@ def main_sizes(
         return Basis([axis(j, size) for j in of], [(j,) for j in of], [[a] for a in range(len(of))])
 
     n_targets, used = target.shape[1], sorted([*numeric, *factors])
-    fit = AdditiveFit(spans(used, rule), X, weights, target, ridge / n_rows, joint=True)
+    fit = AdditiveFit(spans(used, rule), X, weights, target, ridge / n_rows, joint=True, n_threads=n_threads)
     coefficients, freedom = fit.solve(list(range(len(used))))
     effects = fit.effects(X, share, coefficients)
     left = target - effects.sum(axis=1)
@@ -116,8 +118,9 @@ def main_sizes(
     tried: dict[int, dict[int, float]] = {j: {} for j in numeric}
     # The largest size has the smallest residual. A variable whose residual is too large there is not tried further.
     for size in reversed([size for size in CANDIDATES if rule < size <= n_rows / _ROWS_PER_SPLINE]):
+        residuals = np.hstack([partial[j] for j in numeric])
         finer = AdditiveFit(
-            spans(numeric, size), X, weights, np.hstack([partial[j] for j in numeric]), ridge / n_rows, joint=False
+            spans(numeric, size), X, weights, residuals, ridge / n_rows, joint=False, n_threads=n_threads
         )
         gains = []
         for a, j in enumerate(numeric):
