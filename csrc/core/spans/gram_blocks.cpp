@@ -15,7 +15,7 @@ namespace fasthdmr {
 
 namespace {
 
-constexpr index kMostBlocks = 16, kGramBlocks = 4, kAxisBytes = index(128) << 20, kCoordinateBytes = index(256) << 20;
+constexpr index kMostBlocks = 16, kGramBlocks = 4, kAxisBytes = index(64) << 20, kCoordinateBytes = index(256) << 20;
 
 // The nonzeros of one span at a block of rows.
 struct Expanded {
