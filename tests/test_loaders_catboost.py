@@ -1,5 +1,7 @@
 """CatBoost's models against CatBoost: the float64 sum over its own leaves, which is its raw prediction."""
 
+import json
+
 import numpy as np
 import pytest
 from boosters import awkward_rows, check_groups, library, tied_rows
@@ -260,6 +262,15 @@ def test_statistics_of_categories_are_refused():
     model = one_hot_model(frame, y, one_hot_max_size=2)
     with pytest.raises(ValueError, match=r"statistics of categories.*one_hot_max_size=255.*OrdinalEncoder"):
         load_forest(model)
+
+
+def test_unknown_parts_are_refused(tmp_path):
+    path = tmp_path / "model.json"
+    model = cb.CatBoostRegressor(iterations=2, depth=2, verbose=0, allow_writing_files=False).fit(X, Y)
+    model.save_model(str(path), format="json")
+    path.write_text(json.dumps({**json.loads(path.read_text()), "tree_weights": [1.0, 0.5]}))
+    with pytest.raises(ValueError, match=r"does not know: 'tree_weights'.*newer version of CatBoost"):
+        load_forest(path)
 
 
 def test_unfitted_models_are_refused():

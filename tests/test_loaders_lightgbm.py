@@ -242,6 +242,14 @@ def test_splits_by_categories(data):
     check(model, np.vstack([rows, awkward_rows(rng, CODES, 3, n_rows=200)]))
 
 
+def test_other_versions_of_the_text_are_refused(tmp_path):
+    text = lgb.LGBMRegressor(n_estimators=2, verbose=-1).fit(X, Y).booster_.model_to_string()
+    path = tmp_path / "model.txt"
+    path.write_text(text.replace("version=v4", "version=v5"))
+    with pytest.raises(ValueError, match=r"does not know: 'version=v5'.*newer version of LightGBM"):
+        load_forest(path)
+
+
 def test_unfitted_models_are_refused():
     from sklearn.exceptions import NotFittedError
 

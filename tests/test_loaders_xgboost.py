@@ -37,7 +37,9 @@ def thresholds(booster):
 def leaf_sum(booster, leaves):
     """The float64 sum of the values of given leaves (N, T), without the constant, (N, K)."""
     learner, model = document(booster)
-    drop = np.float32(learner["gradient_booster"].get("weight_drop", np.ones(len(model["trees"])))).astype(float)
+    # xgboost 3.3 moved the weights after dropout from the booster to the model.
+    drop = model.get("weight_drop", learner["gradient_booster"].get("weight_drop", np.ones(len(model["trees"]))))
+    drop = np.float32(drop).astype(float)
     parameters = learner["learner_model_param"]
     n_outputs = max(int(parameters["num_class"]), int(parameters["num_target"]), 1)
     out = np.zeros((len(leaves), n_outputs))
@@ -210,6 +212,52 @@ def test_infinite_numbers_may_mean_missing(missing):
 def test_linear_boosters_are_refused():
     with pytest.raises(ValueError, match=r"gblinear.*HDMR"):
         load_forest(xgb.XGBRegressor(booster="gblinear", n_estimators=2).fit(X, Y))
+
+
+def exported(booster, path, change):
+    """Save a booster to a path, with changes to its document."""
+    content = json.loads(booster.save_raw("json"))
+    change(content["learner"])
+    path.write_text(json.dumps(content))
+    return path
+
+
+@pytest.mark.parametrize("where", ["learner", "learner_model_param", "gradient_booster", "model", "tree"])
+def test_unknown_parts_are_refused(tmp_path, where):
+    def change(learner):
+        model = learner["gradient_booster"]["model"]
+        parts = {**learner, "learner": learner, "model": model, "tree": model["trees"][0]}
+        parts[where]["leaf_scale"] = [2.0]
+
+    booster = xgb.XGBRegressor(n_estimators=2, max_depth=2).fit(X, Y).get_booster()
+    with pytest.raises(ValueError, match=r"does not know: 'leaf_scale'.*newer version.*HDMR"):
+        load_forest(exported(booster, tmp_path / "model.json", change))
+
+
+@pytest.mark.parametrize("by_booster", [True, False], ids=["before 3.3", "since 3.3"])
+def test_weights_after_dropout_of_both_versions(tmp_path, by_booster):
+    weights = [0.5, 0.25, 1.0]
+
+    def drop(learner):
+        model = learner["gradient_booster"]["model"]
+        if by_booster:
+            learner["gradient_booster"] = {"name": "dart", "gbtree": {"name": "gbtree", "model": model}}
+        (learner["gradient_booster"] if by_booster else model)["weight_drop"] = weights
+
+    booster = xgb.XGBRegressor(n_estimators=3, max_depth=2).fit(X, Y).get_booster()
+    forest = load_forest(exported(booster, tmp_path / "model.json", drop))
+    trees = [load_forest(booster[t]) for t in range(3)]
+    desired = sum(w * (tree.predict(X) - tree.offset) for w, tree in zip(weights, trees, strict=True))
+    assert_close(forest.predict(X) - forest.offset, desired)
+
+
+def test_weights_of_other_trees_are_refused(tmp_path):
+    booster = xgb.XGBRegressor(n_estimators=2, max_depth=2).fit(X, Y).get_booster()
+    path = exported(
+        booster, tmp_path / "model.json", lambda learner: learner["gradient_booster"]["model"].update(weight_drop=[1.0])
+    )
+    with pytest.raises(ValueError, match="1 weights for 2 trees"):
+        load_forest(path)
 
 
 @given(st.data())

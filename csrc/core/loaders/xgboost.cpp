@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <memory>
 
@@ -13,6 +14,23 @@ namespace fasthdmr {
 namespace {
 
 constexpr index kMostOutputs = 1 << 20;
+
+// The members of a tree in all versions up to 3.4.
+constexpr std::string_view kMembers[] = {
+    "base_weights", "categories",  "categories_nodes",  "categories_segments", "categories_sizes",
+    "default_left", "id",          "leaf_child_counts", "leaf_weights",        "left_children",
+    "loss_changes", "parents",     "right_children",    "split_conditions",    "split_indices",
+    "split_type",   "sum_hessian", "tree_param"};
+
+// Predictions may depend on members that are not known.
+void refuse_unknown_members(const Value& tree) {
+    for (index k = 0; k < tree.size(); ++k)
+        if (const auto name = tree.at(k).name();
+            std::find(std::begin(kMembers), std::end(kMembers), name) == std::end(kMembers))
+            throw Error("The trees of this xgboost model have parts that fasthdmr does not know: '" +
+                        std::string(name) +
+                        "'. Perhaps a newer version of xgboost wrote it: update fasthdmr, or use fasthdmr.HDMR.");
+}
 
 // xgboost writes the numbers of its parameters as text.
 index parameter(const Value& of, std::string_view key) {
@@ -151,7 +169,10 @@ private:
         const index width = std::max<index>(1, parameter(parameters, "size_leaf_vector"));
         if (nodes < 1 || nodes != tree.at("left_children").size() || width > kMostOutputs)
             throw Error("The model's export is damaged: tree " + std::to_string(t) + " has no nodes.");
-        if (t == 0) trees_.width = width;
+        if (t == 0) {
+            refuse_unknown_members(tree);  // those of the first tree: all have the same
+            trees_.width = width;
+        }
         if (width != trees_.width)
             throw Error(
                 "The trees of this xgboost model have leaves of different lengths, which are not read. Fit one "

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from fasthdmr import _core
-from fasthdmr.loaders.exports import count, exported
+from fasthdmr.loaders.exports import count, exported, refuse_unknown
 from fasthdmr.loaders.trees import Trees, numbered, refuse_leaf
 
 # Losses for which `predict` of regressors and rankers returns the raw value, the sum of the trees.
@@ -23,6 +23,9 @@ _RANKING = (
     "StochasticRank",
     "LambdaMart",
 )
+
+# The parts of an export. Statistics of categories (ctr) and of texts matter only to splits by them, which are refused.
+_PARTS = ("ctr_data", "features_info", "model_info", "oblivious_trees", "scale_and_bias", "trees")
 
 _UNITS = {
     **dict.fromkeys(_RANKING, "score"),
@@ -59,6 +62,7 @@ def _check_leaves(model: Any) -> None:
 
 def of_document(arrays: dict[str, Any], document: dict[str, Any]) -> Trees:
     """Return the trees of a model from the arrays of its nodes and the rest of its JSON."""
+    refuse_unknown(document, _PARTS, "CatBoost")
     scale, bias = document["scale_and_bias"]
     offset = np.atleast_1d(np.asarray(bias, dtype=np.float64))
     if offset.size == 0:

@@ -1,11 +1,11 @@
-"""Export from libraries that write models to a path only, and checked counts from these exports."""
+"""Export from libraries that write models to a path only, and checks of these exports."""
 
 from __future__ import annotations
 
 import mmap
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -53,3 +53,24 @@ def count(fields: Mapping[str, Any], key: str, *, least: int = 1, absent: int | 
     if not least <= number <= _MOST:
         raise ValueError(f"'{key}' is out of range: {number}")
     return number
+
+
+def refuse_unknown(parts: Iterable[str], known: Iterable[str], library: str) -> None:
+    """Raise an error if an export has parts that are not known, because predictions may depend on them.
+
+    Raises
+    ------
+    ValueError
+        The message names the parts.
+
+    Examples
+    --------
+    >>> refuse_unknown(["trees"], ["trees", "bias"], "xgboost")
+    """
+    unknown = sorted(set(parts).difference(known))
+    if unknown:
+        raise ValueError(
+            f"This {library} model has parts that fasthdmr does not know: {', '.join(map(repr, unknown))}. Its "
+            f"predictions may depend on them. Perhaps a newer version of {library} wrote it: update fasthdmr, or use "
+            "fasthdmr.HDMR."
+        )

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from fasthdmr import _core
-from fasthdmr.loaders.exports import count, exported
+from fasthdmr.loaders.exports import count, exported, refuse_unknown
 from fasthdmr.loaders.trees import Trees, numbered
 
 # Objectives whose prediction is the raw score.
 _IDENTITY = ("regression", "huber", "fair", "quantile", "mape", "lambdarank", "rank_xendcg", "none", "custom")
+_VERSIONS = ("version=v2", "version=v3", "version=v4")  # of the text
 _ZERO = 1.0000000180025095e-35  # LightGBM treats values of at most this magnitude as 0
 
 
@@ -30,6 +31,7 @@ def read_booster(booster: Any) -> Trees:
 def of_text(text: bytes | mmap, classes: Any = None) -> Trees:
     """Read the text of a model."""
     arrays, header, zero_is_missing = _core.read_lightgbm(text)
+    refuse_unknown([f"version={header['version']}"] if "version" in header else [], _VERSIONS, "LightGBM")
     n_outputs, n_trees = count(header, "num_tree_per_iteration"), len(arrays["tree_offsets"]) - 1
     if n_trees % n_outputs:
         raise ValueError(f"The model's text is damaged: {n_trees} trees for {n_outputs} outputs.")

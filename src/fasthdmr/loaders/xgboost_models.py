@@ -8,10 +8,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fasthdmr import _core
-from fasthdmr.loaders.exports import count
+from fasthdmr.loaders.exports import count, refuse_unknown
 from fasthdmr.loaders.trees import Trees, first_trees, numbered
 
 # Objectives by their link function, which maps a prediction to the margin.
@@ -34,6 +34,12 @@ _IDENTITY = (
     "rank:map",
 )
 
+
+# The parts of the exports of all versions up to 3.4.
+_LEARNER = ("attributes", "feature_names", "feature_types", "gradient_booster", "learner_model_param", "objective")
+_PARAMETERS = ("base_score", "boost_from_average", "num_class", "num_feature", "num_target")
+_BOOSTER = ("gbtree", "model", "name", "weight_drop")
+_MODEL = ("cats", "gbtree_model_param", "iteration_indptr", "tree_info", "trees", "weight_drop")
 
 _UNITS = {"survival:cox": "log of the hazard", "survival:aft": "log of the time", "binary:logitraw": "log-odds"}
 
@@ -72,10 +78,11 @@ def of_document(
     objective, parameters = learner["objective"]["name"], learner["learner_model_param"]
     gradient_booster = learner["gradient_booster"]
     _refuse_linear(gradient_booster["name"])
-    if "weight_drop" in gradient_booster:
-        weights = np.float32(gradient_booster["weight_drop"]).astype(float)
-        arrays["value"] = arrays["value"] * np.repeat(weights, np.diff(arrays["tree_offsets"]))[:, None]
     model = gradient_booster.get("gbtree", gradient_booster)["model"]
+    refuse_unknown(
+        [*learner, *parameters, *gradient_booster, *model], [*_LEARNER, *_PARAMETERS, *_BOOSTER, *_MODEL], "xgboost"
+    )
+    _multiply(arrays, model.get("weight_drop", gradient_booster.get("weight_drop", ())))
     tree_output = np.asarray(model["tree_info"], dtype=np.int64)
     if rounds is not None:
         n_trees = int(model["iteration_indptr"][rounds])
@@ -100,6 +107,19 @@ def of_document(
         unit=_unit(objective),
         replaced=None if math.isnan(missing) else _missing(n_features, missing),
     )
+
+
+def _multiply(arrays: dict[str, Any], weights: ArrayLike) -> None:
+    """Multiply the leaves of each tree by its weight after dropout, if there are any weights.
+
+    The weights belong to the model, and before xgboost 3.3 to the booster 'dart', which contained it.
+    """
+    factors, nodes = np.asarray(weights, dtype=np.float32).astype(float), np.diff(arrays["tree_offsets"])
+    if len(factors) == 0:
+        return
+    if len(factors) != len(nodes):
+        raise ValueError(f"The model's export is damaged: {len(factors)} weights for {len(nodes)} trees.")
+    arrays["value"] = arrays["value"] * np.repeat(factors, nodes)[:, None]
 
 
 def _levels(model: dict[str, Any]) -> tuple[tuple[Any, ...], ...] | None:
