@@ -164,7 +164,7 @@ def test_noise_is_divided_by_the_rows_that_are_left(order, weights, monkeypatch)
     expected = root[:, 0] ** 2 + np.sum(centred.T * np.linalg.solve(G + np.diag(ridge[: len(G)]), centred.T), axis=0)
     noise = np.random.default_rng(8).normal(size=120) * root[:, 0]
     full = np.column_stack([root, centred])
-    y = (noise - full @ np.linalg.lstsq(full, noise)[0]) / root[:, 0]  # orthogonal to all spans
+    y = (noise - full @ np.linalg.lstsq(full, noise, rcond=None)[0]) / root[:, 0]  # orthogonal to all spans
     monkeypatch.setattr(joint_fit, "_LARGEST_FACTOR", RIDGE)  # it would be large, because y is noise
     values, seen, leverages = np.array([0.0, 1.0]), [], span_moves.leverages
     monkeypatch.setattr(
