@@ -1,5 +1,6 @@
 // A libFuzzer target: generates valid and damaged forests from bytes. Valid ones are evaluated by all algorithms and
 // compared with a slow traversal. Choices come first, so that tests/fuzz/make_seeds.py can write them.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -79,8 +80,11 @@ void damage(Bytes& bytes, Trees& trees) {
     }
 }
 
-Matrix rows_of(Bytes& bytes, const std::vector<double>& pool, index columns) {
-    Matrix x(bytes.below(2) ? bytes.below(70) : bytes.below(3) * kBlockRows + bytes.below(3), columns);
+// Large forests get few rows, so that no input takes minutes.
+Matrix rows_of(Bytes& bytes, const std::vector<double>& pool, const Trees& trees) {
+    constexpr index kMostSteps = 200'000;  // from a root to a leaf
+    const index some_rows = bytes.below(2) ? bytes.below(70) : bytes.below(3) * kBlockRows + bytes.below(3);
+    Matrix x(std::min(some_rows, 1 + kMostSteps / (1 + trees.n_trees())), trees.n_features);
     const double missing = bytes.happens(0.5) ? 0.1 : 0.0;
     std::vector<double> some;  // repeated, because there are not enough bytes for all values
     for (int k = 0; k < 97; ++k) {
@@ -150,7 +154,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const bool by_sets = bytes.happens(0.3), is_damaged = bytes.happens(0.3);
     const std::vector<double> pool = pool_of(bytes);
     Trees trees = grow(bytes, pool);
-    const Matrix x = rows_of(bytes, pool, trees.n_features);
+    const Matrix x = rows_of(bytes, pool, trees);
     if (by_sets) trees.split_by_sets(bytes, pool);
     if (is_damaged) damage(bytes, trees);
     std::shared_ptr<const Forest> forest;
