@@ -1,12 +1,15 @@
 #include "loaders/exports.hpp"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <string_view>
 
 #include "forest/forest.hpp"
 #include "harness.hpp"
 #include "loaders/lightgbm.hpp"
 #include "loaders/model_document.hpp"
+#include "loaders/number_text.hpp"
 
 namespace fasthdmr {
 
@@ -32,6 +35,28 @@ TEST(documents_of_both_kinds) {
     const std::string bytes = "{" + ubjson::key("a") + ubjson::floats({1.5f, -2.0f}) + ubjson::key("b") + "[TZ]}";
     const Document binary(bytes);
     CHECK(binary.root().at("a").number(1) == -2.0 && binary.root().at("b").at(0).boolean());
+}
+
+TEST(numbers_are_read_as_by_from_chars) {
+    const auto parsed = [](std::string_view text, std::size_t used, std::errc error = std::errc()) {
+        double value = 7.0;  // stays after an error
+        const auto [end, code] = parse_number(text.data(), text.data() + text.size(), value);
+        CHECK(end == text.data() + used && code == error);
+        return value;
+    };
+    const double infinity = std::numeric_limits<double>::infinity();
+    CHECK(parsed("12", 2) == 12.0 && parsed("-2.5e3,", 6) == -2500.0 && parsed(".5", 2) == 0.5 &&
+          parsed("1.", 2) == 1.0);
+    CHECK(parsed("0.1 ", 3) == 0.1 && parsed("1e", 1) == 1.0 && parsed("1e+", 1) == 1.0 && parsed("1e5x", 3) == 1e5);
+    CHECK(parsed("2.2250738585072011e-308", 23) == 2.2250738585072011e-308);  // once an endless loop of strtod
+    CHECK(parsed("4e-324", 6) == 4e-324 && parsed("-1e-310", 7) == -1e-310);
+    CHECK(parsed("12345678901234567890", 20) == 12345678901234567890.0 && parsed("0x1.8p3", 1) == 0.0);
+    CHECK(parsed("1.5-2", 3) == 1.5 && std::signbit(parsed("-0", 2)) && std::signbit(parsed("-0.0", 4)));
+    CHECK(parsed("inf", 3) == infinity && parsed("-Infinity", 9) == -infinity && std::isnan(parsed("nan", 3)));
+    for (const char* text : {"", "-", "+1", "+1.5", " 1.5", "x", ".", "-e5", "e"})
+        CHECK(parsed(text, 0, std::errc::invalid_argument) == 7.0);
+    for (const char* text : {"1e999", "-1e999", "1e-400", "-1e-400"})
+        CHECK(parsed(text, std::strlen(text), std::errc::result_out_of_range) == 7.0);
 }
 
 TEST(damaged_documents_are_errors) {
