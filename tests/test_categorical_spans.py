@@ -17,7 +17,7 @@ from fasthdmr import HDMR, TreeHDMR
 from fasthdmr._dictionaries.black_box import FunctionDictionary
 from fasthdmr._results.assembly import assemble
 from fasthdmr._solve.problem import Kept, Problem
-from fasthdmr._spans import fit, joint_fit, levels, planning, span_dictionaries
+from fasthdmr._spans import choice, fit, joint_fit, levels, span_dictionaries
 from fasthdmr._spans.basis import closure, coarse_basis, make_basis
 from fasthdmr._spans.of_values import ValuesInSpans
 from fasthdmr._spans.planning import SpanOptions
@@ -46,7 +46,7 @@ def components(dictionary, solution, X):
 @pytest.fixture
 def without_ridge(monkeypatch):
     """Make the ridge so small that its bias is below 1e-10."""
-    for module in (fit, planning):
+    for module in (fit, choice):
         monkeypatch.setattr(module, "RIDGE", 1e-9)
 
 

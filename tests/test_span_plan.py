@@ -7,7 +7,7 @@ import pytest
 from tolerance import assert_close
 
 from fasthdmr import HDMR
-from fasthdmr._spans import pair_strengths, planning
+from fasthdmr._spans import choice, pair_strengths, planning
 from fasthdmr._spans.levels import plan_levels
 
 RNG = np.random.default_rng(0)
@@ -35,7 +35,7 @@ def test_pairs_are_screened_on_evenly_spaced_rows(weights, monkeypatch):
         calls.append(arguments)
         return screen_pairs(*arguments)
 
-    monkeypatch.setattr(planning, "screen_pairs", screen)
+    monkeypatch.setattr(choice, "screen_pairs", screen)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*pairs of variables are left out")
         HDMR().fit(X, Y, sample_weight=weights)

@@ -14,10 +14,11 @@ from fasthdmr._solve.combination import Combination
 from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._solve.problem import Problem
 from fasthdmr._spans.basis import Basis
+from fasthdmr._spans.choice import choose_basis
 from fasthdmr._spans.finer import finer_sizes
 from fasthdmr._spans.fit import Regression, TreeSums, effective_rows, projected_subspaces, solve_trees
 from fasthdmr._spans.nearest_cells import Occupied, Support, occupied_cells
-from fasthdmr._spans.planning import SpanOptions, choose_basis
+from fasthdmr._spans.planning import SpanOptions
 from fasthdmr._spans.span_dictionaries import TreeSpans
 from fasthdmr._support.progress import rows_progress
 from fasthdmr._support.typing import Floats

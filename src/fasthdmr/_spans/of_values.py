@@ -12,9 +12,10 @@ from fasthdmr._dictionaries.black_box import FunctionDictionary, Output
 from fasthdmr._solve.hierarchy import Solution
 from fasthdmr._solve.problem import Problem
 from fasthdmr._spans.basis import Basis
+from fasthdmr._spans.choice import choose_basis
 from fasthdmr._spans.fit import Regression, solve_value_sums, solve_values
 from fasthdmr._spans.nearest_cells import Occupied, Support, occupied_cells
-from fasthdmr._spans.planning import SpanOptions, choose_basis
+from fasthdmr._spans.planning import SpanOptions
 from fasthdmr._spans.span_dictionaries import ValueSpans
 from fasthdmr._spans.span_sums import SpanSums
 from fasthdmr._support.cached import cached_property

@@ -1,26 +1,20 @@
-"""The choice of the spans of a decomposition and of their sizes, limited by the number of rows and by memory."""
+"""Which subspaces get spans, and their sizes: within limits of the number of rows, of columns and of memory."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 from math import comb
 from typing import Any
 
 import numpy as np
 
-from fasthdmr._solve.problem import Problem
-from fasthdmr._spans.basis import MAX_DUAL_ROWS, Basis, closure, default_size, informative_rows, make_basis
-from fasthdmr._spans.finer import FEW_ROWS
-from fasthdmr._spans.fit import RIDGE
+from fasthdmr._spans.basis import MAX_DUAL_ROWS, closure, default_size
 from fasthdmr._spans.kinds import SPANS
-from fasthdmr._spans.levels import MAX_COLUMNS, gram_bytes, n_columns, plan_levels
-from fasthdmr._spans.pair_strengths import screen_pairs, screened_rows
-from fasthdmr._spans.screening import Room, screen
-from fasthdmr._spans.sizes import main_sizes, rows_for_sizes
+from fasthdmr._spans.levels import gram_bytes, n_columns, plan_levels
+from fasthdmr._spans.screening import Room
 from fasthdmr._support.groups import Groups, columns_of
 from fasthdmr._support.subspaces import Subspace
 from fasthdmr._support.typing import Floats
@@ -58,116 +52,6 @@ class SpanOptions:
     basis: str
     degree: int
     n_splines: Any = None
-
-
-def choose_basis(
-    problem: Problem,
-    touched: Iterable[Subspace],
-    order: int,
-    options: SpanOptions,
-    values: Callable[[slice], Floats],
-    *,
-    joint: bool = False,
-    finer: Callable[[tuple[int, ...], Callable[[tuple[int, ...]], Basis]], tuple[int, ...]] | None = None,
-) -> Basis:
-    """Choose the spans of a problem, and construct them.
-
-    Parameters
-    ----------
-    problem : Problem
-    touched : iterable of tuple of int
-        The subspaces that the black box depends on, of any order, or that the user chose.
-    order : int
-        Largest order of a span.
-    options : SpanOptions
-    values : callable
-        Returns the black box at a slice of the rows, (S, K).
-    joint : bool
-        Whether all columns take part in one joint projection.
-    finer : callable or None
-        Chooses the sizes of single variables and pairs for few rows. Its arguments are the default sizes and a function
-        that returns the basis with given sizes.
-
-    Returns
-    -------
-    Basis
-
-    Raises
-    ------
-    ValueError
-        If the spans do not fit into memory. The message states the estimate.
-
-    Warns
-    -----
-    PairsWarning
-        If pairs are left out.
-    """
-    X, weights, touched = problem.X, problem.weights, list(touched)
-    n_rows = informative_rows(X, weights)
-
-    def strength(pairs: list[Subspace]) -> Floats:
-        rows = screened_rows(len(X))
-        return screen_pairs(*problem.part(rows), values(rows), pairs, options.degree, problem.n_levels, problem.groups)
-
-    chosen, width = problem.kept.interactions, Width(problem.groups)
-    screens = joint and not fits_jointly(touched, n_rows, order, options, chosen=chosen is not None, width=width)
-    if screens and problem.groups is not None:
-        raise ValueError(
-            f"{problem.n_variables:,} variables do not fit into a joint projection, and the strongest are not chosen "
-            "among groups. List the `interactions`, or put fewer columns into `feature_groups`."
-        )
-    if screens:
-        rows = screened_rows(len(X))
-        touched = screen(
-            *problem.part(rows),
-            values(rows),
-            order=order,
-            chosen=chosen,
-            room=_room(order, options),
-            strength=strength,
-            n_levels=problem.n_levels,
-        )
-    plan = plan_spans(
-        touched,
-        n_rows,
-        order,
-        options,
-        joint=joint,
-        chosen=chosen is not None or screens,
-        strength=strength,
-        width=width,
-        n_indicators=sum(min(count, MAX_COLUMNS[0]) for count in problem.n_levels.values()),
-    )
-    if problem.verbose:
-        print(f"[fasthdmr] {len(plan.subspaces)} spans, sizes {plan.sizes}")
-    n_levels, spanned = problem.n_levels, [columns_of(problem.groups, u) for u in plan.subspaces]
-
-    def fits(levels: list[int]) -> bool:
-        if joint and n_rows > MAX_DUAL_ROWS:
-            return sum(n_columns(u, plan.sizes, n_levels, levels) for u in spanned) <= MAX_JOINT_COLUMNS
-        return gram_bytes(spanned, plan.sizes, n_levels, levels) <= MAX_BYTES
-
-    max_levels = plan_levels(spanned, plan.sizes, n_levels, fits) if n_levels else None
-    span = partial(make_basis, X, weights, n_levels=n_levels, max_levels=max_levels, groups=problem.groups)
-    kind = SPANS[options.basis]
-    degree = kind.degree(options.degree)
-    if not kind.follows_data or options.n_splines is not None:
-        return span(plan.subspaces, plan.sizes, degree=degree)
-    rows, single = rows_for_sizes(len(X)), [u[0] for u in spanned if len(u) == 1]  # splines of groups keep their sizes
-    main = main_sizes(
-        *problem.part(rows), values(rows), single, plan.sizes[0], degree, RIDGE, n_levels, problem.n_threads
-    )
-
-    def make(subspaces: Sequence[Subspace], sizes: tuple[int, ...]) -> Basis:
-        larger = {j: size for j, size in main.items() if size > sizes[0]}
-        return span(subspaces, sizes, degree=degree, main_sizes=larger)
-
-    sizes = plan.sizes
-    if finer is not None and n_rows <= FEW_ROWS:  # sizes depend on spans up to pairs only, so not on `order`
-        low = closure(touched, 2)
-        rule = tuple(default_size(n_rows, t) for t in range(1, max(map(width, low), default=1) + 1))
-        sizes = (*finer(rule, partial(make, low))[:2], *sizes[2:])[: len(sizes)]
-    return make(plan.subspaces, sizes)
 
 
 @dataclass(frozen=True)
@@ -241,6 +125,25 @@ def plan_spans(
         subspaces = [*single, *_strongest(pairs, room, strength)]
     _check_memory(subspaces, sizes, width, joint=primal, order=order, is_of_trees=not joint)
     return SpanPlan(subspaces, tuple(sizes))
+
+
+def fit_levels(
+    spanned: Sequence[Subspace], sizes: Sequence[int], n_levels: Mapping[int, int], n_rows: int, *, joint: bool
+) -> list[int] | None:
+    """Return the largest number of indicators of a categorical variable, by number of columns; None if there is none.
+
+    Examples
+    --------
+    >>> fit_levels([(0,), (1,), (0, 1)], (12, 8), {0: 3000}, 10_000, joint=False)
+    [2000, 312]
+    """
+
+    def fits(levels: list[int]) -> bool:
+        if joint and n_rows > MAX_DUAL_ROWS:
+            return sum(n_columns(u, sizes, n_levels, levels) for u in spanned) <= MAX_JOINT_COLUMNS
+        return gram_bytes(spanned, sizes, n_levels, levels) <= MAX_BYTES
+
+    return plan_levels(spanned, sizes, n_levels, fits) if n_levels else None
 
 
 @dataclass(frozen=True)
@@ -405,7 +308,14 @@ def fits_jointly(
     return _needed_bytes(subspaces, sizes, width, joint=True) <= MAX_BYTES
 
 
-def _room(order: int, options: SpanOptions) -> Room:
+def joint_room(order: int, options: SpanOptions) -> Room:
+    """Return how many variables and pairs a joint projection can hold.
+
+    Examples
+    --------
+    >>> joint_room(1, SpanOptions("spline", 3)).variables
+    375
+    """
     least = as_sizes(options.n_splines, order) or [4, *[3] * (order - 1)]
     run = SPANS[options.basis].degree(options.degree) + 1
     return Room.of(least, run, MAX_TOUCHED_COLUMNS, MAX_JOINT_COLUMNS)
