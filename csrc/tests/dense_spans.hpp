@@ -21,7 +21,9 @@ inline std::vector<double> clamped(int degree, const std::vector<double>& breaks
 // All columns of an axis at one value.
 inline std::vector<double> axis_columns(const Axis& axis, double x) {
     double values[kMaxRun];
-    const index start = axis.evaluate(x, values);
+    std::int32_t start;
+    axis.to_coordinates(&x, 1);
+    axis.evaluate(&x, 1, values, &start);
     std::vector<double> all(axis.columns(), 0.0);
     CHECK(start >= 0 && start + axis.run() <= axis.columns());
     std::copy_n(values, axis.run(), all.begin() + start);

@@ -12,6 +12,14 @@ constexpr int kLanes = kSumLanes;
 using Lanes = Vector<kLanes>;
 
 constexpr int kRows = 4, kParts = kRows / kLanes;
+
+// Products of two functions at a time: the sums of each with four cubics fill four registers or more.
+#if defined(__AVX512F__)
+constexpr int kOthers = kTileOthers;
+#else
+constexpr int kOthers = kTileOthers / 2;
+#endif
+
 constexpr index kChunk = 64;  // rows whose functions are evaluated at a time: they stay in the first-level cache
 
 // The functions of each variable at the rows of a chunk. Those of the first variable are multiplied by the weight.
@@ -19,56 +27,81 @@ struct Chunk {
     double values[kCellVariables][kMostFunctions][kChunk];
 };
 
-// At n rows, a multiple of four.
-void evaluate(const CellInterval& interval, index n, const double* t, const double* factor, double (*out)[kChunk]) {
-    for (index e = 0; e < n; ++e) {
-        const double u = 1.0 - t[e], tt = t[e] * t[e], uu = u * u;
-        const double ft = factor[e] * t[e], fu = factor[e] * u, both = ft * u;
-        out[0][e] = fu * uu;
-        out[1][e] = 3.0 * (ft * uu);
-        out[2][e] = 3.0 * (fu * tt);
-        out[3][e] = ft * tt;
-        out[4][e] = 6.0 * (both * (uu * uu));
-        out[5][e] = 20.0 * (both * (uu * tt));
-        out[6][e] = 6.0 * (both * (tt * tt));
-    }
+constexpr index kGroup = 8;  // rows of which the functions are evaluated without a test in between
+
+inline index whole_groups(index rows, index group) { return (rows + group - 1) / group * group; }
+
+// At some groups of rows.
+void evaluate(const CellInterval& interval, index rows, const double* FASTHDMR_RESTRICT t,
+              const double* FASTHDMR_RESTRICT factor, double (*FASTHDMR_RESTRICT out)[kChunk]) {
+    for (index first = 0; first < rows; first += kGroup)
+        for (index e = first; e < first + kGroup; ++e) {
+            const double u = 1.0 - t[e], tt = t[e] * t[e], uu = u * u;
+            const double ft = factor[e] * t[e], fu = factor[e] * u, both = ft * u;
+            out[0][e] = fu * uu;
+            out[1][e] = 3.0 * (ft * uu);
+            out[2][e] = 3.0 * (fu * tt);
+            out[3][e] = ft * tt;
+            out[4][e] = 6.0 * (both * (uu * uu));
+            out[5][e] = 20.0 * (both * (uu * tt));
+            out[6][e] = 6.0 * (both * (tt * tt));
+        }
     for (int k = 0; k < interval.n_truncated; ++k) {
         const TruncatedCubic& cubic = interval.truncated[k];
-        for (index e = 0; e < n; ++e) {
-            const double v = cubic.scale * (t[e] - cubic.knot), positive = v > 0.0 ? v : 0.0;
-            out[kPolynomials + k][e] = factor[e] * positive * (positive * positive);
-        }
+        for (index first = 0; first < rows; first += kGroup)
+            for (index e = first; e < first + kGroup; ++e) {
+                const double v = cubic.scale * (t[e] - cubic.knot), positive = v > 0.0 ? v : 0.0;
+                out[kPolynomials + k][e] = factor[e] * positive * (positive * positive);
+            }
     }
     for (int k = kPolynomials + interval.n_truncated; k < interval.functions; ++k)
-        for (index e = 0; e < n; ++e) out[k][e] = 0.0 * factor[e];
+        for (index e = 0; e < rows; ++e) out[k][e] = 0.0;
     if (!interval.is_missing) return;
     for (int k = 0; k < kPolynomials; ++k)
-        for (index e = 0; e < n; ++e) out[k][e] = k == 0 ? factor[e] : 0.0;
+        for (index e = 0; e < rows; ++e) out[k][e] = k == 0 ? factor[e] : 0.0;
 }
 
-// Evaluates the functions at n rows. Returns the number with padding: rows with factors of 0.
-index fill(const CellFunctions& f, const FunctionCell& cell, const std::uint16_t* rows, index n, Chunk& chunk) {
-    const index padded = (n + kRows - 1) / kRows * kRows;
-    double t[kChunk], weight[kChunk], one[kChunk];
+// Evaluates the functions at n rows. In rows that fill up the last group, they are 0.
+void fill(const CellFunctions& f, const FunctionCell& cell, const std::uint16_t* rows, index n, Chunk& chunk) {
+    const index padded = whole_groups(n, kGroup);
+    double t[kCellVariables][kChunk], weight[kChunk], one[kChunk];
     for (index e = 0; e < n; ++e) {
+        for (int k = 0; k < kCellVariables; ++k) t[k][e] = f.coordinates[k][rows[e]];
         weight[e] = f.weight[rows[e]];
-        one[e] = 1.0;
     }
-    for (index e = n; e < padded; ++e) t[e] = weight[e] = one[e] = 0.0;
-    for (int k = 0; k < kCellVariables; ++k) {
-        for (index e = 0; e < n; ++e) t[e] = f.coordinates[k][rows[e]];
-        evaluate(cell.intervals[k], padded, t, k == 0 ? weight : one, chunk.values[k]);
-    }
-    return padded;
+    for (index e = n; e < padded; ++e) t[0][e] = t[1][e] = t[2][e] = weight[e] = 0.0;
+    for (index e = 0; e < padded; ++e) one[e] = 1.0;
+    for (int k = 0; k < kCellVariables; ++k)
+        evaluate(cell.intervals[k], padded, t[k], k == 0 ? weight : one, chunk.values[k]);
 }
 
-inline void add_tile(const ProductTile& tile, const Chunk& chunk, index n, double (*sums)[kRows]) {
+// Adds the sum over four rows of each of four products.
+inline void add_sums_of_four(const Lanes (&total)[kCubics][kParts], double* sums) {
+#if defined(__AVX__)
+    using Lane = Lanes::Type;
+    const Lane a = total[0][0].lanes, b = total[1][0].lanes, c = total[2][0].lanes, d = total[3][0].lanes;
+    const Lane ab = __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
+    const Lane cd = __builtin_shufflevector(c, d, 0, 4, 2, 6) + __builtin_shufflevector(c, d, 1, 5, 3, 7);
+    Lanes{__builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7)}.add_to(sums);
+#else
+    double rows[kCubics][kRows];
+    for (int i = 0; i < kCubics; ++i)
+        for (int v = 0; v < kParts; ++v) total[i][v].store(rows[i] + v * kLanes);
+    for (int i = 0; i < kCubics; ++i) sums[i] += (rows[i][0] + rows[i][1]) + (rows[i][2] + rows[i][3]);
+#endif
+}
+
+// Adds the products of a tile, with some of its products of two functions, from the number `begin` on.
+template <int Others>
+inline void add_products(const ProductTile& tile, int begin, const Chunk& chunk, index n, double* sums) {
     const auto& own = chunk.values[tile.variable];
     const auto &second = chunk.values[tile.variable == 0 ? 1 : 0], &third = chunk.values[tile.variable == 2 ? 1 : 2];
-    Lanes total[kTileOthers][kCubics][kParts];
-    for (int q = 0; q < kTileOthers; ++q)
-        for (int i = 0; i < kCubics; ++i)
-            for (int v = 0; v < kParts; ++v) total[q][i][v] = Lanes::load(sums[q * kCubics + i] + v * kLanes);
+    const double *seconds[Others], *thirds[Others];
+    for (int q = 0; q < Others; ++q) {
+        seconds[q] = second[tile.function[begin + q][0]];
+        thirds[q] = third[tile.function[begin + q][1]];
+    }
+    Lanes total[Others][kCubics][kParts] = {};
     for (index e = 0; e < n; e += kRows) {
         FASTHDMR_UNROLL
         for (int v = 0; v < kParts; ++v) {
@@ -80,36 +113,31 @@ inline void add_tile(const ProductTile& tile, const Chunk& chunk, index n, doubl
                 FASTHDMR_KEEP(values[i].lanes);
             }
             FASTHDMR_UNROLL
-            for (int q = 0; q < kTileOthers; ++q) {
-                const Lanes other =
-                    Lanes::load(&second[tile.function[q][0]][at]) * Lanes::load(&third[tile.function[q][1]][at]);
+            for (int q = 0; q < Others; ++q) {
+                const Lanes other = Lanes::load(seconds[q] + at) * Lanes::load(thirds[q] + at);
                 FASTHDMR_UNROLL
                 for (int i = 0; i < kCubics; ++i) total[q][i][v] = total[q][i][v] + other * values[i];
             }
         }
     }
-    for (int q = 0; q < kTileOthers; ++q)
-        for (int i = 0; i < kCubics; ++i)
-            for (int v = 0; v < kParts; ++v) total[q][i][v].store(sums[q * kCubics + i] + v * kLanes);
+    FASTHDMR_UNROLL
+    for (int q = 0; q < Others; ++q) add_sums_of_four(total[q], sums + (begin + q) * kCubics);
 }
 
 }  // namespace
 
 void add_cell_functions(const CellFunctions& f, double* sums) {
     Chunk chunk;
-    double four[kMostProducts][kRows];
-    const index n_products = f.n_tiles * kTileProducts;
     for (index c = 0; c < f.n_cells; ++c) {
         const FunctionCell& cell = f.cells[c];
-        for (index p = 0; p < n_products; ++p)
-            for (int r = 0; r < kRows; ++r) four[p][r] = 0.0;
         for (index begin = cell.first; begin < cell.last; begin += kChunk) {
             const index n = cell.last - begin < kChunk ? cell.last - begin : kChunk;
-            const index padded = fill(f, cell, f.rows + begin, n, chunk);
-            for (index k = 0; k < f.n_tiles; ++k) add_tile(f.tiles[k], chunk, padded, four + k * kTileProducts);
+            fill(f, cell, f.rows + begin, n, chunk);
+            for (index k = 0; k < f.n_tiles; ++k)
+                for (int q = 0; q < kTileOthers; q += kOthers)
+                    add_products<kOthers>(f.tiles[k], q, chunk, whole_groups(n, kRows),
+                                          sums + cell.begin + k * kTileProducts);
         }
-        double* out = sums + cell.begin;
-        for (index p = 0; p < n_products; ++p) out[p] += (four[p][0] + four[p][1]) + (four[p][2] + four[p][3]);
     }
 }
 

@@ -49,15 +49,13 @@ struct FunctionCell {
     CellInterval intervals[kCellVariables];
 };
 
-// Products that are summed together, so that the sums stay in registers: of the cubics of one variable with two
+// Products that are summed together, so that the sums stay in registers: of the cubics of one variable with four
 // products of functions of the other variables, in their order.
-constexpr int kTileOthers = 2, kTileProducts = kTileOthers * kCubics;
+constexpr int kTileOthers = 4, kTileProducts = kTileOthers * kCubics;
 struct ProductTile {
     int variable;
     int function[kTileOthers][kCellVariables - 1];
 };
-// Of a cell: of cubics, and of two cubics with another function.
-constexpr int kMostProducts = kCubics * kCubics * (kCubics + kCellVariables * (kMostFunctions - kCubics));
 
 struct CellFunctions {
     const double* coordinates[kCellVariables];  // by row

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "kernels/kernels.hpp"
 #include "spans/column_tiles.hpp"
 
 namespace fasthdmr {
@@ -21,15 +22,8 @@ NormalScores::NormalScores(std::vector<double> values, std::vector<double> score
         throw Error("the range of the values overflows");
 }
 
-double NormalScores::operator()(double x) const {
-    if (values_.empty()) return x;
-    if (x <= values_.front()) return scores_.front();
-    if (x >= values_.back()) return scores_.back();
-    // Binary search for the last value that is at most x. Branches would be mispredicted half of the time.
-    const double* low = values_.data();
-    for (std::size_t n = values_.size(); n > 1; n -= n / 2) low += (low[n / 2] <= x) * (n / 2);
-    const std::size_t i = low - values_.data();
-    return scores_[i] + (x - low[0]) / (low[1] - low[0]) * (scores_[i + 1] - scores_[i]);
+void NormalScores::replace(double* x, index rows) const {
+    if (!values_.empty()) kernels().interpolate(values_.data(), scores_.data(), index(values_.size()), x, rows);
 }
 
 Axis::Axis(index variable, int degree, std::vector<double> knots, bool missing_column, NormalScores scores,
@@ -87,7 +81,7 @@ index Axis::blossom(double x, const double (&at)[3], double* values) const {
 }
 
 // The Cox-de Boor recursion on the interval of x.
-index Axis::evaluate_at(double x, double* values) const {
+index Axis::evaluate_one(double x, double* values) const {
     if (std::isnan(x)) {
         // The run ends at the last column, which is that of missing values. Without this column, all values are 0.
         std::fill(values, values + run(), 0.0);
@@ -117,6 +111,30 @@ index Axis::evaluate_at(double x, double* values) const {
         values[d] = saved;
     }
     return interval - degree_;
+}
+
+void Axis::evaluate(const double* coordinates, index rows, double* values, std::int32_t* starts) const {
+    if (run() == kMaxRun && !is_categorical_) return evaluate_cubics(coordinates, rows, values, starts);
+    for (index r = 0; r < rows; ++r) starts[r] = std::int32_t(evaluate_one(coordinates[r], values + r * kMaxRun));
+}
+
+void Axis::evaluate_cubics(const double* coordinates, index rows, double* values, std::int32_t* starts) const {
+    constexpr index kRows = 256;
+    double inside[kRows];
+    for (index first = 0; first < rows;
+         first += kRows, coordinates += kRows, values += kRows * kMaxRun, starts += kRows) {
+        const index count = std::min(kRows, rows - first);
+        bool is_missing = false;
+        for (index r = 0; r < count; ++r) {
+            inside[r] = std::min(std::max(coordinates[r], knots_.front()), knots_.back());
+            is_missing |= std::isnan(coordinates[r]);
+        }
+        kernels().locate(knots_.data() + degree_, splines_ - degree_ + 1, inside, count, starts);
+        kernels().evaluate_cubics(knots_.data(), starts, inside, count, values);
+        for (index r = 0; r < count && is_missing; ++r)
+            if (std::isnan(coordinates[r]))
+                starts[r] = std::int32_t(evaluate_one(coordinates[r], values + r * kMaxRun));
+    }
 }
 
 Spans::Spans(std::vector<Axis> axes, std::vector<Subspace> subspaces, std::vector<std::vector<index>> axes_of)
@@ -196,9 +214,7 @@ void SpanBlock::load(const Table& x, const Rows& rows, int n_threads) {
     load(x, rows, all, n_threads);
 }
 
-// Axes that share a coordinate are evaluated together, because normal scores take longer than splines. All coordinates
-// are computed first: binary searches for different rows are independent, so that the processor can execute several at
-// once.
+// Axes that share a coordinate are evaluated together, because normal scores take longer than splines.
 void SpanBlock::load(const Table& x, const Rows& rows, const std::vector<index>& axes, int n_threads) {
     rows_ = rows.count;
     const std::vector<std::vector<index>> lines = lines_of(spans_.axes(), axes);
@@ -207,13 +223,10 @@ void SpanBlock::load(const Table& x, const Rows& rows, const std::vector<index>&
         uses.emplace_back(spans_.axes()[line.front()].variable(), index(uses.size()));
     std::sort(uses.begin(), uses.end());
     for_tiles(x, rows, uses, n_threads, [&](index k, index first, double* tile, index count) {
-        const Axis& one = spans_.axes()[lines[k].front()];
-        for (index r = 0; r < count; ++r) tile[r] = one.coordinate(tile[r]);
+        spans_.axes()[lines[k].front()].to_coordinates(tile, count);
         for (const index a : lines[k]) {
-            const Axis& axis = spans_.axes()[a];
-            double* values = values_.data() + (a * capacity_ + first) * kMaxRun;
-            std::int32_t* starts = starts_.data() + a * capacity_ + first;
-            for (index r = 0; r < count; ++r) starts[r] = std::int32_t(axis.evaluate_at(tile[r], values + r * kMaxRun));
+            const index begin = a * capacity_ + first;
+            spans_.axes()[a].evaluate(tile, count, values_.data() + begin * kMaxRun, starts_.data() + begin);
         }
     });
 }

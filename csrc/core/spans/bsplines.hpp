@@ -18,7 +18,8 @@ public:
     NormalScores() = default;
     NormalScores(std::vector<double> values, std::vector<double> scores);
 
-    double operator()(double x) const;
+    // Replaces values by their scores.
+    void replace(double* x, index rows) const;
     bool operator==(const NormalScores& other) const { return values_ == other.values_ && scores_ == other.scores_; }
 
 private:
@@ -44,18 +45,19 @@ public:
     bool shares_line(const Axis& other) const;
     int run() const { return degree_ + 1; }
     index columns() const { return splines_ + (missing_column_ ? 1 : 0); }
-    // The argument of the splines: the value, or its normal score.
-    double coordinate(double x) const { return scores_(x); }
-    // Writes the run() values that may be nonzero; returns the column of the first. An x outside the knots is replaced
-    // by the nearest end, unless the variable is categorical.
-    index evaluate(double x, double* values) const { return evaluate_at(coordinate(x), values); }
-    index evaluate_at(double coordinate, double* values) const;
+    // Replaces values by the arguments of the splines: the values themselves, or their normal scores.
+    void to_coordinates(double* x, index rows) const { scores_.replace(x, rows); }
+    // Writes the run() values at each coordinate that may be nonzero, kMaxRun a row, and the column of the first. A coordinate
+    // outside the knots is replaced by the nearest end, unless the variable is categorical.
+    void evaluate(const double* coordinates, index rows, double* values, std::int32_t* starts) const;
     // On the interval of x the splines are cubic polynomials. Writes the blossoms (polar forms) of these at three
     // arguments. If each argument is an end of an interval, these are Bernstein coefficients on that interval.
     index blossom(double x, const double (&at)[3], double* values) const;
 
 private:
     index interval(double x) const;
+    index evaluate_one(double coordinate, double* values) const;
+    void evaluate_cubics(const double* coordinates, index rows, double* values, std::int32_t* starts) const;
 
     index variable_;
     int degree_;

@@ -72,8 +72,7 @@ void CellCoordinates::load(const Table& x, const Rows& rows, int n_threads) {
     std::sort(uses.begin(), uses.end());
     for_tiles(x, rows, uses, n_threads, [&](index k, index first, const double* tile, index count) {
         const index begin = k * capacity_ + first;
-        for (index r = 0; r < count; ++r)
-            cells_[begin + r] = std::int32_t(bases_[used_[k]].locate(tile[r], coordinates_[begin + r]));
+        bases_[used_[k]].locate(tile, count, coordinates_.data() + begin, cells_.data() + begin);
     });
 }
 
@@ -89,25 +88,38 @@ CellSums::CellSums(const Spans& spans, const ProductBases& bases, std::vector<in
     sums_.assign(n_cells_ * size_, 0.0);
 }
 
-// Products of the cubics of a variable with functions of the others. One of the ranges is that of the cubics, so that
-// the number of products is even.
+// Products of the cubics of a variable with functions of the others. One of the ranges is that of the four cubics, so
+// that the products of two functions fill tiles.
 void CellSums::add_tiles(int variable, Range second, Range third) {
     std::vector<std::array<int, 2>> others;
     for (int j = second.first; j < second.end; ++j)
         for (int k = third.first; k < third.end; ++k) others.push_back({j, k});
     for (std::size_t q = 0; q < others.size(); q += kTileOthers) {
-        const auto &one = others[q], &other = others[q + 1];
-        tiles_.push_back({variable, {{one[0], one[1]}, {other[0], other[1]}}});
+        ProductTile tile{variable, {}};
+        for (int k = 0; k < kTileOthers; ++k)
+            for (int v = 0; v < kCellVariables - 1; ++v) tile.function[k][v] = others[q + k][v];
+        tiles_.push_back(tile);
     }
 }
 
 // The number of each row's cell, or -1 if all products are 0: a value is missing, and there are no columns for it.
 std::vector<std::int32_t> CellSums::cells_of(const CellCoordinates& panel) const {
-    std::vector<std::int32_t> result(panel.rows(), 0);
+    std::vector<std::int32_t> result(panel.rows());
+    const std::int32_t* cells[kCellVariables];
+    std::int32_t counts[kCellVariables], strides[kCellVariables];
     for (index k = 0; k < kCellVariables; ++k) {
-        const std::int32_t *cells = panel.cells(numbers_[k]), n = std::int32_t(basis(k).cells());
-        for (index r = 0; r < panel.rows(); ++r)
-            result[r] = cells[r] < n && result[r] >= 0 ? result[r] + cells[r] * std::int32_t(strides_[k]) : -1;
+        cells[k] = panel.cells(numbers_[k]);
+        counts[k] = std::int32_t(basis(k).cells());
+        strides[k] = std::int32_t(strides_[k]);
+    }
+    for (index r = 0; r < panel.rows(); ++r) {
+        bool exists = true;
+        std::int32_t cell = 0;
+        for (index k = 0; k < kCellVariables; ++k) {
+            exists &= cells[k][r] < counts[k];
+            cell += cells[k][r] * strides[k];
+        }
+        result[r] = exists ? cell : -1;
     }
     return result;
 }
@@ -140,7 +152,7 @@ Buffer<double> CellSums::functions(const std::vector<int>& runs, const std::vect
         if (i < runs[0] && j < runs[1] && k < runs[2])
             chosen.emplace_back(place, i * strides[0] + j * strides[1] + k * strides[2]);
     });
-    Buffer<double> result(size, 0.0);
+    Buffer<double> result(size);  // each of them is set: at most one variable has more functions than the cubics
     for (index cell = 0; cell < n_cells_; ++cell) {
         double* out = result.data();
         for (index k = 0; k < kCellVariables; ++k) out += cell / strides_[k] % basis(k).cells() * cell_strides[k];

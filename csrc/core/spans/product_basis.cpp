@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "kernels/kernels.hpp"
 #include "spans/column_tiles.hpp"
 
 namespace fasthdmr {
@@ -109,35 +110,41 @@ bool ProductBasis::exists(const Axis& axis, const Axis& inner) {
     return true;
 }
 
-index ProductBasis::locate(double x, double& coordinate) const {
-    coordinate = 0.0;
-    x = axis_.coordinate(x);
-    const index n = intervals();
-    if (std::isnan(x)) return n;
-    x = std::min(std::max(x, breaks_.front()), breaks_.back());
-    index cell = 0;
-    for (index k = 1; k < n; ++k) cell += breaks_[k] <= x;
-    coordinate = (x - breaks_[cell]) / (breaks_[cell + 1] - breaks_[cell]);
-    return cell;
+void ProductBasis::locate(const double* x, index rows, double* coordinates, std::int32_t* cells) const {
+    std::copy_n(x, rows, coordinates);
+    axis_.to_coordinates(coordinates, rows);
+    for (index r = 0; r < rows; ++r)
+        coordinates[r] = std::min(std::max(coordinates[r], breaks_.front()), breaks_.back());
+    kernels().locate(breaks_.data(), index(breaks_.size()), coordinates, rows, cells);
+    for (index r = 0; r < rows; ++r) {
+        const std::int32_t cell = cells[r];
+        const double t = (coordinates[r] - breaks_[cell]) / (breaks_[cell + 1] - breaks_[cell]);
+        const bool is_missing = std::isnan(t);
+        cells[r] = is_missing ? std::int32_t(intervals()) : cell;
+        coordinates[r] = is_missing ? 0.0 : t;
+    }
 }
 
-index ProductBasis::evaluate(double x, double* values) const {
-    std::fill(values, values + kProductRun, 0.0);
-    double t;
-    const index cell = locate(x, t);
-    if (cell == intervals()) {
-        values[0] = has_missing_ ? 1.0 : 0.0;
-        return has_missing_ ? cell * kProductRun : 0;
+void ProductBasis::evaluate(const double* x, index rows, double* values, std::int32_t* starts) const {
+    std::vector<double> coordinates(rows);
+    locate(x, rows, coordinates.data(), starts);
+    for (index r = 0; r < rows; ++r, values += kProductRun) {
+        std::fill(values, values + kProductRun, 0.0);
+        if (starts[r] == intervals()) {
+            values[0] = has_missing_ ? 1.0 : 0.0;
+            starts[r] = has_missing_ ? starts[r] * kProductRun : 0;
+            continue;
+        }
+        const double t = coordinates[r], u = 1.0 - t, tt = t * t, uu = u * u, ttt = tt * t, uuu = uu * u;
+        values[0] = uuu;
+        values[1] = 3 * uu * t;
+        values[2] = 3 * u * tt;
+        values[3] = ttt;
+        values[4] = 6 * (uuu * uu) * t;
+        values[5] = 20 * uuu * ttt;
+        values[6] = 6 * u * (ttt * tt);
+        starts[r] *= kProductRun;
     }
-    const double u = 1.0 - t, tt = t * t, uu = u * u, ttt = tt * t, uuu = uu * u;
-    values[0] = uuu;
-    values[1] = 3 * uu * t;
-    values[2] = 3 * u * tt;
-    values[3] = ttt;
-    values[4] = 6 * (uuu * uu) * t;
-    values[5] = 20 * uuu * ttt;
-    values[6] = 6 * u * (ttt * tt);
-    return cell * kProductRun;
 }
 
 // The splines of an axis that are not 0 on a cell, as combinations of its functions. Beyond each knot inside, a
@@ -259,10 +266,8 @@ void ProductBases::load(const Table& x, const Rows& rows, int n_threads) {
     for (const index number : used_) uses.emplace_back(bases_[number].axis().variable(), index(uses.size()));
     std::sort(uses.begin(), uses.end());
     for_tiles(x, rows, uses, n_threads, [&](index k, index first, const double* tile, index count) {
-        double* values = values_.data() + (k * capacity_ + first) * kProductRun;
-        std::int32_t* starts = starts_.data() + k * capacity_ + first;
-        for (index r = 0; r < count; ++r)
-            starts[r] = std::int32_t(bases_[used_[k]].evaluate(tile[r], values + r * kProductRun));
+        const index begin = k * capacity_ + first;
+        bases_[used_[k]].evaluate(tile, count, values_.data() + begin * kProductRun, starts_.data() + begin);
     });
 }
 

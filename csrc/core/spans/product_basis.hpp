@@ -31,10 +31,10 @@ public:
     CellInterval interval(index cell) const {
         return {inside_[cell].data(), int(inside_[cell].size()), functions_, cell == intervals()};
     }
-    // The cell of x; sets the coordinate, from 0 to 1 on the interval.
-    index locate(double x, double& coordinate) const;
-    // Writes the values at x of the polynomials on its interval, kProductRun of them; returns the column of the first.
-    index evaluate(double x, double* values) const;
+    // The cell of each x, and its coordinate, from 0 to 1 on the interval.
+    void locate(const double* x, index rows, double* coordinates, std::int32_t* cells) const;
+    // Writes the values at each x of the polynomials on its interval, kProductRun of them, and the column of the first.
+    void evaluate(const double* x, index rows, double* values, std::int32_t* starts) const;
     // How many of the functions of an interval determine the splines of an axis.
     int needed(const Axis& axis) const { return &axis == inner_ ? functions_ : kCubics; }
     // The products of the splines of two axes, or the splines of one if b is null, as linear combinations of the first

@@ -1,5 +1,6 @@
 #include "spans/bsplines.hpp"
 
+#include <cstring>
 #include <limits>
 
 #include "dense_spans.hpp"
@@ -101,10 +102,14 @@ TEST(axis_of_normal_scores) {
         const std::vector<double> knots =
             clamped(3, {scores.front(), (scores.front() + scores.back()) / 2, scores.back()});
         const Axis of_scores(0, 3, knots, true, NormalScores(values, scores)), plain(0, 3, knots, true);
-        for (index i = 0; i < n; ++i) CHECK(of_scores.coordinate(values[i]) == scores[i]);
+        std::vector<double> coordinates = values;
+        of_scores.to_coordinates(coordinates.data(), n);
+        CHECK_SAME_BITS(coordinates, scores);
         for (index i = 0; i + 1 < n; ++i) {
             const double between = (values[i] + values[i + 1]) / 2, score = (scores[i] + scores[i + 1]) / 2;
-            CHECK_CLOSE(of_scores.coordinate(between), score, 1e-12);
+            double found = between;
+            of_scores.to_coordinates(&found, 1);
+            CHECK_CLOSE(found, score, 1e-12);
             CHECK_CLOSE(axis_columns(of_scores, between), axis_columns(plain, score), 1e-11);
         }
         CHECK_SAME_BITS(axis_columns(of_scores, values.front() - 1), axis_columns(plain, scores.front()));
@@ -117,6 +122,35 @@ TEST(axis_of_normal_scores) {
     CHECK_THROWS(Error, "values must be finite and rise", NormalScores({1.0, 2.0}, {1.0, kNan}));
     CHECK_THROWS(Error, "scores must rise", NormalScores({1.0, 2.0}, {2.0, 1.0}));
     CHECK_THROWS(Error, "the range of the values overflows", NormalScores({-1e308, 1e308}, {1.0, 2.0}));
+}
+
+// Same bits whatever the instruction set and the number of rows, and nothing is written beyond the rows.
+TEST(scores_and_splines_agree_with_the_baseline) {
+    Random random(5);
+    std::vector<double> values, scores, x{0.5, kNan, kInfinity, -kInfinity};
+    for (index i = 0; i < 40; ++i) {
+        values.push_back((i ? values.back() : -2.0) + 0.01 + random.uniform());
+        scores.push_back((i ? scores.back() : -1.0) + random.uniform());
+    }
+    while (x.size() < 300) x.push_back(random.happens(0.2) ? random.one_of(values) : random.uniform(-3.0, 30.0));
+    for (const index n : {2, 3, 8, 40})
+        for (const index rows : {0, 1, 7, 63, 64, 65, 299}) {
+            const auto run = [&](const Kernels& kernels) {
+                std::vector<double> at = x, splines(4 * x.size(), -1.0);
+                std::vector<std::int32_t> first(x.size(), -1);
+                kernels.interpolate(values.data(), scores.data(), n, at.data(), rows);
+                kernels.locate(scores.data(), n, at.data(), rows, first.data());
+                // The knots of the splines: these scores, and more of them at both ends.
+                const std::vector<double> knots = clamped(3, {scores.begin(), scores.begin() + n});
+                kernels.evaluate_cubics(knots.data(), first.data(), at.data(), rows, splines.data());
+                CHECK(std::memcmp(&at[rows], &x[rows], sizeof(double)) == 0);
+                CHECK(first[rows] == -1 && splines[4 * rows] == -1.0);
+                splines.insert(splines.end(), at.begin(), at.end());
+                splines.insert(splines.end(), first.begin(), first.end());
+                return splines;
+            };
+            CHECK_SAME_BITS(run(kernels()), run(kernels_baseline));
+        }
 }
 
 TEST(axis_with_missing_values) {

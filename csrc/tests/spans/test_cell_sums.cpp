@@ -106,7 +106,9 @@ TEST(products_of_functions_agree_with_the_baseline) {
     Random random(98);
     const std::vector<TruncatedCubic> cubics{{0.2, -5.0}, {0.7, 1 / 0.3}};
     const CellInterval some{cubics.data(), 2, 9, false}, none{nullptr, 0, 9, false}, missing{nullptr, 0, 7, true};
-    const std::vector<ProductTile> tiles{{0, {{0, 8}, {3, 6}}}, {1, {{5, 2}, {7, 0}}}, {2, {{1, 0}, {2, 3}}}};
+    const std::vector<ProductTile> tiles{{0, {{0, 8}, {3, 6}, {1, 4}, {2, 2}}},
+                                         {1, {{5, 2}, {7, 0}, {8, 1}, {6, 3}}},
+                                         {2, {{1, 0}, {2, 3}, {3, 5}, {0, 7}}}};
     const index n_products = index(tiles.size()) * kTileProducts;
     constexpr index rows = 300;
     std::vector<double> coordinates[3];
