@@ -21,6 +21,7 @@ from fasthdmr._support.cached import cached_property
 from fasthdmr._support.groups import Groups, columns_of
 from fasthdmr._support.steps import steps
 from fasthdmr._support.subspaces import Subspace
+from fasthdmr._support.threads import map_on_threads
 from fasthdmr._support.typing import Floats
 
 MAX_DUAL_ROWS = 3000
@@ -198,6 +199,7 @@ def make_basis(
     n_levels: Mapping[int, int] | None = None,
     max_levels: Sequence[int] | None = None,
     groups: Groups | None = None,
+    n_threads: int = 1,
 ) -> Basis:
     """Make the spans of the given subspaces, with knots at (weighted) quantiles.
 
@@ -220,6 +222,7 @@ def make_basis(
         more levels, the last ones share an indicator.
     groups : Groups, optional
         The columns of each variable. A span has the size of the order that is its number of columns.
+    n_threads : int
 
     Returns
     -------
@@ -232,11 +235,14 @@ def make_basis(
         If the range of a variable overflows.
     """
     main, spanned = main_sizes or {}, [columns_of(groups, u) for u in subspaces]
-    axes_by_order = {}
-    for j in sorted({j for columns in spanned for j in columns}):
+    used = sorted({j for columns in spanned for j in columns})
+
+    def axes_of_each(j: int) -> list[Axis]:
         wanted = [main.get(j, sizes[0]), *sizes[1:]]
-        if found := axes_of_variable(X, weights, j, wanted, degree, n_levels or {}, max_levels):
-            axes_by_order[j] = found
+        return axes_of_variable(X, weights, j, wanted, degree, n_levels or {}, max_levels)
+
+    found = map_on_threads(axes_of_each, used, n_threads)
+    axes_by_order = {j: axes for j, axes in zip(used, found, strict=True) if axes}
     # A constant column does not remove a group of which another column varies.
     variables = set[int]().union(*subspaces)
     varying = {i for i in variables if any(j in axes_by_order for j in columns_of(groups, (i,)))}

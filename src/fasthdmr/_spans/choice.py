@@ -156,6 +156,7 @@ def _spans_of_sizes(
             n_levels=n_levels,
             max_levels=max_levels,
             groups=problem.groups,
+            n_threads=problem.n_threads,
         )
 
     return make

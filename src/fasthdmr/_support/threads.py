@@ -6,10 +6,11 @@ import multiprocessing
 import os
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import joblib
 from joblib.parallel import get_active_backend
@@ -56,6 +57,24 @@ def n_threads(n_jobs: int | None) -> int:
     if environment.isdecimal() and int(environment) > 0:
         limit = min(limit, int(environment))
     return max(1, min(limit, wanted))
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def map_on_threads(function: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> list[Result]:
+    """Return the results of a function for all items. It must spend its time where Python's lock is not held.
+
+    Examples
+    --------
+    >>> map_on_threads(len, ["a", "bc"], 2)
+    [1, 2]
+    """
+    if n_threads == 1:
+        return list(map(function, items))
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(function, items))
 
 
 @contextmanager
