@@ -126,8 +126,8 @@ private:
 
     const Spans& spans_;
     index capacity_, rows_ = 0;
-    Buffer<double> values_;             // axis, row, run
-    std::vector<std::int32_t> starts_;  // axis, row
+    UnsetBuffer<double> values_;        // axis, row, run
+    UnsetBuffer<std::int32_t> starts_;  // axis, row
 };
 
 }  // namespace fasthdmr

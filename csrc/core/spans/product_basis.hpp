@@ -98,7 +98,7 @@ private:
     std::vector<Axes> axes_of_;
     index capacity_ = 0;
     std::vector<index> used_, place_;  // the bases that are loaded; by number: the place among these
-    Buffer<double> values_;            // kProductRun for each row of a basis
+    UnsetBuffer<double> values_;       // kProductRun for each row of a basis
     std::vector<std::int32_t> starts_;
 };
 
