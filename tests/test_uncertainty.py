@@ -309,6 +309,19 @@ def test_several_outputs_are_the_outputs_side_by_side():
         assert_close(both.component(0).standard_error([0, 1])[:, k], one.component(0).standard_error([0, 1]), 1e-9)
 
 
+@pytest.mark.parametrize("options", [{}, {"smooth": False}, {"basis": "bins"}, {"basis": "trees", "order": None}, None])
+def test_intervals_do_not_depend_on_threads(options):
+    X = correlated(3000, n=6)
+    y = smooth_function(X) + X[:, 2] * X[:, 3] * X[:, 4]
+    model = GradientBoostingRegressor(n_estimators=10, max_depth=5, random_state=0).fit(X, y)  # some coarse spans
+    found = []
+    for n_jobs in (1, 3):
+        hdmr = HDMR(n_jobs=n_jobs).fit(X, y) if options is None else TreeHDMR(model, n_jobs=n_jobs, **options).fit(X)
+        found.append(np.concatenate([getattr(hdmr.sensitivity_, f"{name}_conf") for name in NAMES]))
+    np.testing.assert_array_equal(*found)
+    assert (found[0] > 0).any()
+
+
 def test_missing_values_are_values_like_others():
     X = correlated(800)
     X[::5, 0] = np.nan

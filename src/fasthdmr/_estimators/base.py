@@ -481,6 +481,7 @@ class BaseHDMR(Incremental, Saving, OverviewMixin, TransformerMixin, RegressorMi
             levels=self._encoding.levels,
             groups=self._groups,
             targets=targets_of(models, self._target_names, len(solutions)),
+            n_threads=n_threads(self.n_jobs),
             **rest,
         )
 

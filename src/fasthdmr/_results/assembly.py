@@ -43,6 +43,7 @@ def assemble(
     levels: Mapping[int, tuple[Any, ...]] | None = None,
     groups: Groups | None = None,
     targets: tuple[str, ...] = (),
+    n_threads: int = 1,
 ) -> Decomposition:
     """Combine the solutions of all outputs, and compute the indices (spec 2).
 
@@ -68,6 +69,8 @@ def assemble(
         The columns of each variable.
     targets : tuple of str
         What each output is of.
+    n_threads : int
+        For the intervals, which are computed when they are first asked for.
 
     Returns
     -------
@@ -116,7 +119,7 @@ def assemble(
         result = replace(result, sensitivity=sensitivity)
     if sample is None or ci is None or not np.isfinite(sample.n_effective):
         return result
-    uncertainty = KINDS[ci](result, sample, None if data is None else np.array(divisors))
+    uncertainty = KINDS[ci](result, sample, None if data is None else np.array(divisors), n_threads)
     return replace(result, sensitivity=replace(sensitivity, uncertainty=uncertainty))
 
 

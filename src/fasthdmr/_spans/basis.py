@@ -28,6 +28,7 @@ MAX_DUAL_ROWS = 3000
 """The most rows for which a fit with more columns than rows uses the Gram matrix of the rows (dual form)."""
 
 _MANY_ROWS = 20_000
+_LONG_COLUMN = 10_000  # rows: less time is spent on sorting fewer than in Python, where one thread runs at a time
 _STEP = 1e7  # bytes at a time, of rows that are compared or coefficients
 
 
@@ -241,7 +242,7 @@ def make_basis(
         wanted = [main.get(j, sizes[0]), *sizes[1:]]
         return axes_of_variable(X, weights, j, wanted, degree, n_levels or {}, max_levels)
 
-    found = map_on_threads(axes_of_each, used, n_threads)
+    found = map_on_threads(axes_of_each, used, n_threads if len(X) >= _LONG_COLUMN else 1)
     axes_by_order = {j: axes for j, axes in zip(used, found, strict=True) if axes}
     # A constant column does not remove a group of which another column varies.
     variables = set[int]().union(*subspaces)

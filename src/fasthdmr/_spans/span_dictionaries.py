@@ -65,7 +65,13 @@ class SpanDictionary(ExtendedDictionary):
 
     @abstractmethod
     def solve_again(
-        self, solutions: Sequence[Solution], rows: Floats, weights: Floats, values: Floats | None, share: float
+        self,
+        solutions: Sequence[Solution],
+        rows: Floats,
+        weights: Floats,
+        values: Floats | None,
+        share: float,
+        n_threads: int,
     ) -> list[Solution]:
         """Return the solutions on other rows or with other weights, for the same black box.
 
@@ -88,20 +94,32 @@ class TreeSpans(SpanDictionary):
         return outputs
 
     def solve_again(
-        self, solutions: Sequence[Solution], rows: Floats, weights: Floats, values: Floats | None, share: float
+        self,
+        solutions: Sequence[Solution],
+        rows: Floats,
+        weights: Floats,
+        values: Floats | None,
+        share: float,
+        n_threads: int,
     ) -> list[Solution]:
         """Return solutions on other rows (see `SpanDictionary`)."""
         regression = self.regression.of_share(share)
-        return solve_trees(rows, weights, self.basis, self.outputs(solutions), regression, n_threads=1)
+        return solve_trees(rows, weights, self.basis, self.outputs(solutions), regression, n_threads=n_threads)
 
 
 class ValueSpans(SpanDictionary):
     """A function, or data, and spans. The values are projected on all spans jointly."""
 
     def solve_again(
-        self, solutions: Sequence[Solution], rows: Floats, weights: Floats, values: Floats | None, share: float
+        self,
+        solutions: Sequence[Solution],
+        rows: Floats,
+        weights: Floats,
+        values: Floats | None,
+        share: float,
+        n_threads: int,
     ) -> list[Solution]:
         """Return solutions on other rows (see `SpanDictionary`)."""
         assert values is not None
         regression = self.regression.of_share(share)
-        return solve_values(rows, weights, self.basis, values, regression=regression, n_threads=1)[0]
+        return solve_values(rows, weights, self.basis, values, regression=regression, n_threads=n_threads)[0]

@@ -40,6 +40,7 @@ def bias_of_indices(
     values: Floats | None,
     n_effective: float,
     divisors: Floats | None,
+    n_threads: int,
 ) -> list[Floats]:
     """Estimate by how much indices are smaller on many rows, on average.
 
@@ -56,6 +57,7 @@ def bias_of_indices(
         The effective number of rows of the fit, (sum of w)² / (sum of w²).
     divisors : ndarray of shape (K,) or None
         See `Uncertainty`.
+    n_threads : int
 
     Returns
     -------
@@ -69,7 +71,13 @@ def bias_of_indices(
         given, share = None if values is None else values[chosen], sampled * mass[chosen].sum()
         with one_blas_thread():
             return solve_again(
-                decomposition.dictionary, decomposition.solutions, rows[chosen], weights[chosen], given, share
+                decomposition.dictionary,
+                decomposition.solutions,
+                rows[chosen],
+                weights[chosen],
+                given,
+                share,
+                n_threads=n_threads,
             )
 
     is_whole = sampled > 1 - 1e-9

@@ -94,7 +94,7 @@ class Bootstrap(Uncertainty):
             given = None if values is None else values[drawn]
             again = weights[drawn] * counts[drawn]
             with one_blas_thread():
-                solutions = solve_again(dictionary, first, rows[drawn], again, given)
+                solutions = solve_again(dictionary, first, rows[drawn], again, given, n_threads=self.n_threads)
             yield solutions
 
     def _divisors_of(self, solutions: Sequence[Solution]) -> list[float]:

@@ -46,8 +46,10 @@ class ColumnInfluence:
     ROWS_PER_COLUMN = 4  # the least number of rows per column after thinning; on fewer rows, columns become collinear
 
     @classmethod
-    def of(cls, decomposition: Decomposed, rows: Floats, weights: Floats, values: Floats | None) -> ColumnInfluence:
-        """Make the influence functions of a decomposition from a sample of its rows."""
+    def of(
+        cls, decomposition: Decomposed, rows: Floats, weights: Floats, values: Floats | None, n_threads: int
+    ) -> ColumnInfluence:
+        """Make the influence functions of a decomposition from a sample of its rows, on one thread."""
         return cls(decomposition, rows, weights)
 
     def __init__(self, decomposition: Decomposed, rows: Floats, weights: Floats) -> None:

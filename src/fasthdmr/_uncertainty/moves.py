@@ -41,7 +41,11 @@ class Term:
 
 @singledispatch
 def moves_of_projections(
-    dictionary: SpanDictionary, columns: BlockColumns, residual: Floats, solutions: Sequence[Solution]
+    dictionary: SpanDictionary,
+    columns: BlockColumns,
+    residual: Floats,
+    solutions: Sequence[Solution],
+    n_threads: int,
 ) -> tuple[Floats, _core.SpanGram]:
     """Return the derivatives of the coefficients of projections: of terms for trees, of values for other black boxes.
 
@@ -52,6 +56,7 @@ def moves_of_projections(
     residual : ndarray of shape (B L, K)
         The black box minus its components.
     solutions : sequence of Solution
+    n_threads : int
 
     Returns
     -------
@@ -59,17 +64,24 @@ def moves_of_projections(
     gram : _core.SpanGram
         The Gram matrix of the spans.
     """
-    return moves_of_values(columns, residual, dictionary.regression)
+    return moves_of_values(columns, residual, dictionary.regression, n_threads)
 
 
 @moves_of_projections.register
 def _(
-    dictionary: TreeSpans, columns: BlockColumns, residual: Floats, solutions: Sequence[Solution]
+    dictionary: TreeSpans,
+    columns: BlockColumns,
+    residual: Floats,
+    solutions: Sequence[Solution],
+    n_threads: int,
 ) -> tuple[Floats, _core.SpanGram]:
-    return moves_of_terms(columns, dictionary.given, dictionary.outputs(solutions), dictionary.regression)
+    outputs = dictionary.outputs(solutions)
+    return moves_of_terms(columns, dictionary.given, outputs, dictionary.regression, n_threads)
 
 
-def moves_of_values(columns: BlockColumns, residual: Floats, regression: Regression) -> tuple[Floats, _core.SpanGram]:
+def moves_of_values(
+    columns: BlockColumns, residual: Floats, regression: Regression, n_threads: int
+) -> tuple[Floats, _core.SpanGram]:
     """Return the derivatives of a joint projection: for each block, the regression of the residual in that block.
 
     Parameters
@@ -77,6 +89,7 @@ def moves_of_values(columns: BlockColumns, residual: Floats, regression: Regress
     columns : BlockColumns
     residual : ndarray of shape (B L, K)
     regression : Regression
+    n_threads : int
 
     Returns
     -------
@@ -85,22 +98,23 @@ def moves_of_values(columns: BlockColumns, residual: Floats, regression: Regress
         The Gram matrix of the spans.
     """
     # A row of leverage h attracts the fit, so its residual has variance (1 - h) sigma². The division corrects that.
-    leverage = np.clip(leverages(columns, regression), 0, _MAX_LEVERAGE)
+    leverage = np.clip(leverages(columns, regression, n_threads), 0, _MAX_LEVERAGE)
     residual = residual / np.sqrt(1 - leverage)[:, None]
     block = np.repeat(np.arange(columns.n_blocks), len(columns.mass) // columns.n_blocks)
     chosen = (block[:, None] == np.arange(columns.n_blocks)) - columns.share
-    moves, gram = _regress(columns, (residual[:, :, None] * chosen[:, None, :]).reshape(len(residual), -1), regression)
+    by_block = (residual[:, :, None] * chosen[:, None, :]).reshape(len(residual), -1)
+    moves, gram = _regress(columns, by_block, regression, n_threads)
     return moves.reshape(len(moves), residual.shape[1], columns.n_blocks), gram
 
 
-def leverages(columns: BlockColumns, regression: Regression) -> Floats:
+def leverages(columns: BlockColumns, regression: Regression, n_threads: int) -> Floats:
     """Return the leverage of each row in a joint fit, (B L,), the diagonal of the hat matrix.
 
     For many rows it is estimated by Hutchinson's method with random signs.
     """
     S = len(columns.mass)
     probes = np.eye(S) if S <= EXACT else random_signs(S)
-    coefficients, _ = _regress(columns, probes, regression)
+    coefficients, _ = _regress(columns, probes, regression, n_threads)
     fitted = sum(
         columns.centred(s) @ coefficients[columns.first[s] : columns.first[s + 1]] for s in range(len(columns.sizes))
     )
@@ -109,17 +123,23 @@ def leverages(columns: BlockColumns, regression: Regression) -> Floats:
     return share
 
 
-def _regress(columns: BlockColumns, values: Floats, regression: Regression) -> tuple[Floats, _core.SpanGram]:
+def _regress(
+    columns: BlockColumns, values: Floats, regression: Regression, n_threads: int
+) -> tuple[Floats, _core.SpanGram]:
     """Return the coefficients, (columns, q), of the ridge regression of values (B L, q) on all spans, and the Gram."""
     rows, mass, basis = columns.rows, columns.mass, columns.basis
     values = np.asfortranarray(values)
-    sums = _core.array_sums(basis.core, rows, weight=mass, values=values, n_threads=1)
-    gram, system = joint_system(rows, mass, basis, values, sums, regression.n_effective, 1)
+    sums = _core.array_sums(basis.core, rows, weight=mass, values=values, n_threads=n_threads)
+    gram, system = joint_system(rows, mass, basis, values, sums, regression.n_effective, n_threads)
     return system.coefficients(regression.factor), gram
 
 
 def moves_of_terms(
-    columns: BlockColumns, trees: TreeDictionary, outputs: Sequence[TreeOutput], regression: Regression
+    columns: BlockColumns,
+    trees: TreeDictionary,
+    outputs: Sequence[TreeOutput],
+    regression: Regression,
+    n_threads: int,
 ) -> tuple[Floats, _core.SpanGram]:
     """Return the sum over terms of the derivatives of their projections.
 
@@ -130,6 +150,7 @@ def moves_of_terms(
     outputs : sequence of TreeOutput
         The outputs of these trees.
     regression : Regression
+    n_threads : int
 
     Returns
     -------
@@ -142,11 +163,12 @@ def moves_of_terms(
     kept = (
         set() if regression.smooth else {t for numbers in kept_terms(columns.basis, names) for t in numbers if t >= 0}
     )
-    total, gram = _Terms(columns, trees, outputs, orders, kept, regression).moves("inside")
+    total, gram = _Terms(columns, trees, outputs, orders, kept, regression, n_threads).moves("inside")
     if any(map(any, coarse_orders)):
         basis, refine = coarse_basis(columns.basis)
         coarse = BlockColumns(basis, columns.rows, columns.blocks)
-        total += refine(_Terms(coarse, trees, outputs, coarse_orders, set(), regression).moves(None)[0])
+        terms = _Terms(coarse, trees, outputs, coarse_orders, set(), regression, n_threads)
+        total += refine(terms.moves(None)[0])
     return total[1:].reshape(len(total) - 1, len(outputs), columns.n_blocks), gram
 
 
@@ -161,10 +183,11 @@ class _Terms:
         orders: list[list[int]],
         kept: set[int],
         regression: Regression,
+        n_threads: int,
     ) -> None:
         self.columns, self.trees, self.outputs = columns, trees, outputs
         self.orders, self.kept = orders, kept
-        self.ridge, self.n_effective = regression.ridge, regression.n_effective
+        self.ridge, self.n_effective, self.n_threads = regression.ridge, regression.n_effective, n_threads
 
     def moves(self, pairs: Pairs | None) -> tuple[Floats, _core.SpanGram]:
         """Return the derivatives, (1 + columns, K * B), and the Gram blocks of these pairs of spans."""
@@ -178,7 +201,7 @@ class _Terms:
             with_outputs=False,
             with_terms=False,
             pairs=pairs,
-            n_threads=1,
+            n_threads=self.n_threads,
         )
         total = np.zeros((columns.basis.core.n_columns, len(self.outputs) * columns.n_blocks))
         factor = columns.all_corrections(self.n_effective)
@@ -192,7 +215,7 @@ class _Terms:
                 n_blocks=columns.n_blocks,
                 factor=factor,
                 ridge=self.ridge,
-                n_threads=1,
+                n_threads=self.n_threads,
             )
         return total, sums.gram
 
@@ -227,5 +250,5 @@ class _Terms:
             used = np.flatnonzero(at >= 0)
             coef = output.coef[used] / output.scale
             weights = csc_array((coef, (used + 1, at[used])), shape=(len(output.coef) + 1, len(chosen)))
-            values.append(self.trees.evaluate(self.columns.rows, k, weights, 1))
+            values.append(self.trees.evaluate(self.columns.rows, k, weights, self.n_threads))
         return np.asfortranarray(np.hstack(values))

@@ -28,6 +28,8 @@ def solve_again(
     weights: Floats,
     values: Floats | None,
     share: float = 1.0,
+    *,
+    n_threads: int,
 ) -> list[Solution]:
     """Return the solutions on other rows or with other weights, for the same black box.
 
@@ -45,8 +47,10 @@ def _(
     weights: Floats,
     values: Floats | None,
     share: float = 1.0,
+    *,
+    n_threads: int,
 ) -> list[Solution]:
-    return dictionary.solve_again(solutions, rows, weights, values, share)
+    return dictionary.solve_again(solutions, rows, weights, values, share, n_threads)
 
 
 @solve_again.register
@@ -57,19 +61,23 @@ def _(
     weights: Floats,
     values: Floats | None,
     share: float = 1.0,
+    *,
+    n_threads: int,
 ) -> list[Solution]:
-    return [_solve_columns(dictionary, k, s, rows, weights) for k, s in enumerate(solutions)]
+    return [_solve_columns(dictionary, k, s, rows, weights, n_threads) for k, s in enumerate(solutions)]
 
 
-def _solve_columns(dictionary: OwnSpans, output: int, solution: Solution, rows: Floats, weights: Floats) -> Solution:
+def _solve_columns(
+    dictionary: OwnSpans, output: int, solution: Solution, rows: Floats, weights: Floats, n_threads: int
+) -> Solution:
     """Return the solution on other rows, for a dictionary whose columns span its function spaces."""
     box = solution.black_box.toarray()[:, 0] / solution.scale
-    columns = dictionary.evaluate(rows, output, csc_array(eye_array(len(box), format="csc")[:, 1:]), 1)
+    columns = dictionary.evaluate(rows, output, csc_array(eye_array(len(box), format="csc")[:, 1:]), n_threads)
     unit = power_of_two(np.abs(columns).max(initial=0.0))
-    triangle = _core.array_triangle(np.asfortranarray(columns / unit), weight=weights, y=None, n_threads=1)[0]
+    triangle = _core.array_triangle(np.asfortranarray(columns / unit), weight=weights, y=None, n_threads=n_threads)[0]
     box = np.concatenate([[0.0], unit * box[1:]])  # components do not depend on the constant
     with silenced(RankWarning):  # the fit has warned already
-        found = solve(triangle / np.sqrt(weights.sum()), dictionary.labels(output), box, 1)
+        found = solve(triangle / np.sqrt(weights.sum()), dictionary.labels(output), box, n_threads)
     return found.rescaled(0.0, solution.scale, np.full(len(box) - 1, unit))
 
 

@@ -44,18 +44,21 @@ class SpanInfluence:
         Positive.
     values : ndarray of shape (S, K) or None
         The values of the black box in units of the scales of the outputs, if the projection was one of values.
+    n_threads : int
     """
 
     MAX_VALUES = 2_000_000  # limit of rows times components, which bounds the time to a few seconds
     ROWS_PER_COLUMN = 0  # no lower limit, because of the ridge
 
     @classmethod
-    def of(cls, decomposition: Decomposed, rows: Floats, weights: Floats, values: Floats | None) -> SpanInfluence:
+    def of(
+        cls, decomposition: Decomposed, rows: Floats, weights: Floats, values: Floats | None, n_threads: int
+    ) -> SpanInfluence:
         """Make the influence functions from a sample of rows, and the values of the black box there, (S, K)."""
         dictionary: Any = decomposition.dictionary
         scale = np.array([s.scale for s in decomposition.solutions])
         given = None if values is None else values / scale
-        return cls(dictionary, decomposition.solutions, rows, weights, given)
+        return cls(dictionary, decomposition.solutions, rows, weights, given, n_threads)
 
     def __init__(
         self,
@@ -64,18 +67,19 @@ class SpanInfluence:
         rows: Floats,
         weights: Floats,
         values: Floats | None,
+        n_threads: int,
     ) -> None:
         basis, K = dictionary.basis, len(solutions)
         wanted = MANY_BLOCKS if MANY_BLOCKS * K * sum(basis.sizes) <= _MAX_MOVES else FEW_BLOCKS
         self.blocks = Blocks(weights, wanted)
         self.mass, order = self.blocks.mass, self.blocks.order
         self.columns = BlockColumns(basis, np.asfortranarray(rows[order]), self.blocks)
-        self._dictionary = dictionary
+        self._dictionary, self._n_threads = dictionary, n_threads
         self.components = self._evaluate(solutions)
         if values is None:
             f = np.column_stack(
                 [
-                    dictionary.evaluate(self.columns.rows, k, s.black_box, 1)[:, 0] / s.scale
+                    dictionary.evaluate(self.columns.rows, k, s.black_box, n_threads)[:, 0] / s.scale
                     for k, s in enumerate(solutions)
                 ]
             )
@@ -83,7 +87,7 @@ class SpanInfluence:
             f = values[order]
         self.f = f - self.mass @ f
         residual = self.f - sum(self.components.values())
-        self._top_down(*moves_of_projections(dictionary, self.columns, residual, solutions))
+        self._top_down(*moves_of_projections(dictionary, self.columns, residual, solutions, n_threads))
 
     def curve(self, subspace: Subspace) -> Curve:
         """Return the covariance of a component of one variable, for the columns of its span."""
@@ -111,7 +115,7 @@ class SpanInfluence:
         """Return all components at the rows, centred, (B L, K), including those that are not reported."""
         found = {u: np.zeros((len(self.columns.rows), len(solutions))) for s in solutions for u in s.subspaces}
         for k, s in enumerate(solutions):
-            values = self._dictionary.evaluate(self.columns.rows, k, s.weights, 1) / s.scale
+            values = self._dictionary.evaluate(self.columns.rows, k, s.weights, self._n_threads) / s.scale
             values -= self.mass @ values
             for c, u in enumerate(s.subspaces):
                 found[u][:, k] = values[:, c]
@@ -147,7 +151,7 @@ class SpanInfluence:
         `own` are the derivatives of the component's own coefficients, (p, K, B). `products` are its inner products with
         the columns of each lower span, by block.
         """
-        G, sizes = gram.covariance([*lower, span], 1), [self.columns.sizes[v] for v in lower]
+        G, sizes = gram.covariance([*lower, span], self._n_threads), [self.columns.sizes[v] for v in lower]
         n = sum(sizes)
         right = np.tensordot(G[:n, n:], own, 1)
         n_effective = self._dictionary.regression.n_effective
@@ -155,7 +159,9 @@ class SpanInfluence:
             own_residual = self.columns.corrections(v, n_effective)
             part += own_residual[:, None, None] * self.columns.moves(of_span).transpose(1, 2, 0)
         ridge = self._dictionary.regression.ridge / np.repeat(sizes, sizes)
-        down = _core.solve_positive(G[:n, :n] + np.diag(ridge), np.asfortranarray(right.reshape(n, -1)), 1)
+        down = _core.solve_positive(
+            G[:n, :n] + np.diag(ridge), np.asfortranarray(right.reshape(n, -1)), self._n_threads
+        )
         return down.reshape(right.shape)
 
     def _products(self, below: dict[Subspace, list[int]]) -> dict[tuple[int, Subspace], Floats]:

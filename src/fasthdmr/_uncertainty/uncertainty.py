@@ -39,11 +39,13 @@ class Uncertainty:
     divisors : ndarray of shape (K,) or None
         The divisors of the indices, in units of the scale² of each output, if they are known constants. None: the
         variances of the outputs, which are estimated from the same rows.
+    n_threads : int
     """
 
     decomposition: Decomposed
     sample: Sample
     divisors: Floats | None
+    n_threads: int = 1
 
     @cached_property
     def half_widths(self) -> HalfWidths:
@@ -71,7 +73,9 @@ class Uncertainty:
 
     def _bias(self) -> list[Floats]:
         """Return the bias of all indices, in the order of `INDICES`."""
-        return bias_of_indices(self.decomposition, *self._rows(), self.sample.n_effective, self.divisors)
+        return bias_of_indices(
+            self.decomposition, *self._rows(), self.sample.n_effective, self.divisors, self.n_threads
+        )
 
     def standard_error(self, subspace: Subspace, values: Floats) -> Floats:
         """Return the pointwise standard error of a component of one variable, (N,) or (N, K), at values, (N, 1)."""
@@ -112,7 +116,7 @@ class Uncertainty:
     def _influence(self) -> ColumnInfluence | SpanInfluence:
         """Return the influence functions. They take much memory, so they are not cached."""
         decomposition = self.decomposition
-        return influence_on(decomposition.dictionary).of(decomposition, *self._rows())
+        return influence_on(decomposition.dictionary).of(decomposition, *self._rows(), self.n_threads)
 
     def _indices(self, influence: ColumnInfluence | SpanInfluence) -> tuple[Floats, Floats]:
         """Return the derivatives of S and Sa, each (C, B, K)."""
