@@ -75,22 +75,6 @@ void fill(const CellFunctions& f, const FunctionCell& cell, const std::uint16_t*
         evaluate(cell.intervals[k], padded, t[k], k == 0 ? weight : one, chunk.values[k]);
 }
 
-// Adds the sum over four rows of each of four products.
-inline void add_sums_of_four(const Lanes (&total)[kCubics][kParts], double* sums) {
-#if defined(__AVX__)
-    using Lane = Lanes::Type;
-    const Lane a = total[0][0].lanes, b = total[1][0].lanes, c = total[2][0].lanes, d = total[3][0].lanes;
-    const Lane ab = __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
-    const Lane cd = __builtin_shufflevector(c, d, 0, 4, 2, 6) + __builtin_shufflevector(c, d, 1, 5, 3, 7);
-    Lanes{__builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7)}.add_to(sums);
-#else
-    double rows[kCubics][kRows];
-    for (int i = 0; i < kCubics; ++i)
-        for (int v = 0; v < kParts; ++v) total[i][v].store(rows[i] + v * kLanes);
-    for (int i = 0; i < kCubics; ++i) sums[i] += (rows[i][0] + rows[i][1]) + (rows[i][2] + rows[i][3]);
-#endif
-}
-
 // Adds the products of a tile, with some of its products of two functions, from the number `begin` on.
 template <int Others>
 inline void add_products(const ProductTile& tile, int begin, const Chunk& chunk, index n, double* sums) {
@@ -121,7 +105,7 @@ inline void add_products(const ProductTile& tile, int begin, const Chunk& chunk,
         }
     }
     FASTHDMR_UNROLL
-    for (int q = 0; q < Others; ++q) add_sums_of_four(total[q], sums + (begin + q) * kCubics);
+    for (int q = 0; q < Others; ++q) add_sums_over_lanes(total[q], sums + (begin + q) * kCubics);
 }
 
 }  // namespace

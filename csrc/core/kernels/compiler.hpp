@@ -27,6 +27,15 @@
 #define FASTHDMR_UNROLL
 #endif
 
+// Shuffles of vectors: Clang, and GCC from 12 on.
+#define FASTHDMR_HAS_SHUFFLE 0
+#if defined(__GNUC__) && defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#undef FASTHDMR_HAS_SHUFFLE
+#define FASTHDMR_HAS_SHUFFLE 1
+#endif
+#endif
+
 // Keeps a value in a register: otherwise GCC loads it again for each use, and loads limit the rate.
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
 #define FASTHDMR_KEEP(value) asm("" : "+x"(value))
@@ -109,6 +118,27 @@ struct Vector {
 constexpr int kSumLanes = 4;
 #else
 constexpr int kSumLanes = 2;
+#endif
+
+// Adds to out[i] the sum over the lanes of the i-th of four vectors of four numbers, (0 + 1) + (2 + 3).
+template <int Lanes, int Parts>
+inline void add_sums_over_lanes(const Vector<Lanes> (&vectors)[4][Parts], double* out) {
+    static_assert(Lanes * Parts == 4, "vectors of four numbers");
+    double lanes[4][4];
+    for (int i = 0; i < 4; ++i)
+        for (int v = 0; v < Parts; ++v) vectors[i][v].store(lanes[i] + v * Lanes);
+    for (int i = 0; i < 4; ++i) out[i] += (lanes[i][0] + lanes[i][1]) + (lanes[i][2] + lanes[i][3]);
+}
+
+#if FASTHDMR_HAS_SHUFFLE && defined(__AVX__)
+// The same without memory: the four vectors are transposed in registers.
+inline void add_sums_over_lanes(const Vector<4> (&vectors)[4][1], double* out) {
+    const auto a = vectors[0][0].lanes, b = vectors[1][0].lanes, c = vectors[2][0].lanes, d = vectors[3][0].lanes;
+    const auto ab = __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
+    const auto cd = __builtin_shufflevector(c, d, 0, 4, 2, 6) + __builtin_shufflevector(c, d, 1, 5, 3, 7);
+    const auto sums = __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+    Vector<4>{sums}.add_to(out);
+}
 #endif
 
 }  // namespace fasthdmr::FASTHDMR_ISA

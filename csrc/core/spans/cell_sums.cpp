@@ -152,7 +152,7 @@ Buffer<double> CellSums::functions(const std::vector<int>& runs, const std::vect
         if (i < runs[0] && j < runs[1] && k < runs[2])
             chosen.emplace_back(place, i * strides[0] + j * strides[1] + k * strides[2]);
     });
-    Buffer<double> result(size);  // each of them is set: at most one variable has more functions than the cubics
+    Buffer<double> result(size, 0.0);
     for (index cell = 0; cell < n_cells_; ++cell) {
         double* out = result.data();
         for (index k = 0; k < kCellVariables; ++k) out += cell / strides_[k] % basis(k).cells() * cell_strides[k];
