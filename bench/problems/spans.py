@@ -36,8 +36,8 @@ NOTES = f"""\
 one model: fit and components at all rows, for a fitted model. x ours: ratio to the first row of the block.
 Other packages run once on one core, after training their own model, and are stopped after {LIMIT:g} s.
 GFLOP: theoretical number of operations, see `operations`. The percentage is relative to the rate of matrix products on
-one core. These fuse multiplication and addition; ours do not, because bits must not depend on the instruction set, so
-that 50 % is the limit."""
+one core. These fuse multiplication and addition; ours do not, because bits must not depend on the instruction set. So
+50 % is the limit, unless the processor adds in units of their own."""
 
 
 def one_model(model: Any, X: np.ndarray, y: np.ndarray, *, stage: str, rivals: list[Any]) -> list[Contender]:
