@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -63,8 +63,10 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def map_on_threads(function: Callable[[Item], Result], items: Iterable[Item], n_threads: int) -> list[Result]:
+def map_on_threads(function: Callable[[Item], Result], items: Sequence[Item], n_threads: int) -> list[Result]:
     """Return the results of a function for all items. It must spend its time where Python's lock is not held.
+
+    If the system starts no threads, this thread does it all.
 
     Examples
     --------
@@ -74,7 +76,11 @@ def map_on_threads(function: Callable[[Item], Result], items: Iterable[Item], n_
     if n_threads == 1:
         return list(map(function, items))
     with ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(function, items))
+        try:
+            results = pool.map(function, items)  # errors of the function come later, with its results
+        except RuntimeError:
+            return list(map(function, items))
+        return list(results)
 
 
 @contextmanager
