@@ -62,6 +62,54 @@ def test_columns_are_the_dense_ones(seed, degree, size, missing, weighted, skewe
             assert_close(block[complete].sum(axis=1), np.ones(complete.sum()))  # a partition of unity
 
 
+def profile_of(column, weights):
+    (profile,) = Profile.of(column[:, None], weights, [0], n_threads=1)
+    return profile
+
+
+def slow_profile(column, weights):
+    """The distinct finite values with weight, the weight of each, and whether a row with weight has no value."""
+    used = np.flatnonzero(np.isfinite(column) & (weights > 0))
+    values = sorted(set(column[used].astype(float)))
+    masses = [sum(weights[r] for r in used if column[r] == value) for value in values]
+    return values, masses, bool(np.isnan(column[weights > 0]).any())
+
+
+@pytest.mark.parametrize("kind", ["normal", "ties", "float32", "signs of zero", "tiny", "huge", "empty"])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_profiles_are_those_of_the_reference(kind, weighted):
+    rng = np.random.default_rng(5)
+    X = {
+        "normal": rng.normal(size=(300, 3)),
+        "ties": rng.integers(-3, 3, size=(300, 3)).astype(float),
+        "float32": rng.normal(size=(300, 3)).astype(np.float32),
+        "signs of zero": rng.choice([0.0, -0.0, 1.0], size=(300, 3)),
+        "tiny": rng.normal(size=(300, 3)) * 5e-324,
+        "huge": 1e308 * rng.uniform(-1, 1, size=(300, 3)),
+        "empty": np.full((300, 3), np.nan),
+    }[kind]
+    X[rng.uniform(size=X.shape) < 0.1] = np.nan
+    X[3, 1], X[5, 1] = np.inf, -np.inf
+    weights = rng.choice([0.0, 0.3, 1.7], size=300) if weighted else np.ones(300)
+    X[weights == 0, 2] = np.nan
+    for memory in (X, np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2]):
+        for n_threads in (1, 2):
+            found = Profile.of(memory, weights if weighted else None, [2, 0, 1], n_threads)
+            for j, profile in zip([2, 0, 1], found, strict=True):
+                values, masses, has_missing = slow_profile(X[:, j], weights)
+                assert profile.values.tolist() == values and not np.signbit(profile.values[profile.values == 0]).any()
+                assert profile.weights.tolist() == masses
+                assert profile.has_missing == has_missing
+
+
+def test_profiles_in_parts_are_the_same(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(50, 7))
+    desired = list(Profile.of(X, None, range(7), 2))
+    monkeypatch.setattr(axes, "_PROFILE_BYTES", 16.0 * 50 * 2)
+    for found, whole in zip(Profile.of(X, None, range(7), 2), desired, strict=True):
+        assert np.array_equal(found.values, whole.values)
+
+
 def test_few_distinct_values_get_a_column_each():
     X = np.column_stack([np.repeat([1.0, 2.0, 5.0], 20), np.arange(60.0), np.full(60, 3.0)])
     basis = make_basis(X, None, closure([(0, 1, 2)], 2), (8, 4), degree=3)
@@ -76,14 +124,14 @@ def test_knots_are_weighted_quantiles():
     column, weights = rng.normal(size=200), rng.integers(0, 4, size=200).astype(float)
     repeated = np.repeat(column, weights.astype(int))
     for degree in (0, 1, 3):
-        assert Profile.of(column, weights).knots((7, 4), degree) == Profile.of(repeated, None).knots((7, 4), degree)
+        assert profile_of(column, weights).knots((7, 4), degree) == profile_of(repeated, None).knots((7, 4), degree)
 
 
 @pytest.mark.parametrize("sizes", [(12, 8, 5), (32, 8, 5), (6, 4, 3), (5, 5, 5)])
 def test_smaller_spans_lie_in_larger_ones(sizes):
     column = np.random.default_rng(0).normal(size=1000)
     for degree in (0, 1, 3):
-        fine, *coarser = Profile.of(column, None).knots(sizes, degree)
+        fine, *coarser = profile_of(column, None).knots(sizes, degree)
         X = column[:, None]
         full = reference.axis_columns(Axis(0, *fine, False), X)
         for axis, size in zip(coarser, sizes[1:], strict=True):
@@ -105,7 +153,7 @@ SKEWED = {
 def test_splines_of_skewed_variables_are_those_of_normal_scores(name):
     z = np.random.default_rng(0).normal(size=400)
     x = SKEWED[name](z)
-    (axis,) = Profile.of(x, None).axes(0, [7], 3)
+    (axis,) = profile_of(x, None).axes(0, [7], 3)
     values, scores = map(np.array, axis.scores)
     below, above = np.searchsorted(np.sort(x), values, side="left"), np.searchsorted(np.sort(x), values, side="right")
     assert_close(scores, norm.ppf((below + above) / 800))
@@ -115,7 +163,7 @@ def test_splines_of_skewed_variables_are_those_of_normal_scores(name):
 @pytest.mark.parametrize("transform", [lambda x: x, np.exp, lambda x: x**3], ids=["itself", "exp", "cube"])
 def test_scores_of_many_values_are_interpolated(transform):
     x = transform(np.random.default_rng(0).standard_t(3, size=5000))
-    profile = Profile.of(x, None)
+    profile = profile_of(x, None)
     (axis,) = profile.axes(0, [12], 3)
     exact = norm.ppf((np.arange(5000) + 0.5) / 5000)
     spacing = 2 * exact[-1] / 255
@@ -130,21 +178,21 @@ def test_variables_that_are_not_skewed_stay_as_they_are():
     rng = np.random.default_rng(0)
     few = np.r_[np.zeros(90), 2.0 ** np.arange(11)]
     for x in (rng.normal(size=10_000), rng.normal(size=300), rng.uniform(size=500), few):
-        assert all(axis.scores == ([], []) for axis in Profile.of(x, None).axes(0, [8, 4], 3))
-    assert Profile.of(np.exp(2 * rng.normal(size=500)), None).axes(0, [8], 0)[0].scores == ([], [])  # bins
+        assert all(axis.scores == ([], []) for axis in profile_of(x, None).axes(0, [8, 4], 3))
+    assert profile_of(np.exp(2 * rng.normal(size=500)), None).axes(0, [8], 0)[0].scores == ([], [])  # bins
 
 
 def test_scores_count_weights():
     rng = np.random.default_rng(0)
     column, weights = rng.normal(size=200) ** 3, rng.integers(0, 4, size=200).astype(float)
-    repeated = Profile.of(np.repeat(column, weights.astype(int)), None).axes(0, [7, 4], 3)
+    repeated = profile_of(np.repeat(column, weights.astype(int)), None).axes(0, [7, 4], 3)
     assert repeated[0].scores[0] and repeated[0].scores == repeated[1].scores
-    assert Profile.of(column, weights).axes(0, [7, 4], 3) == repeated
+    assert profile_of(column, weights).axes(0, [7, 4], 3) == repeated
 
 
 def test_heavy_ties_keep_knots_apart():
     column = np.r_[np.zeros(950), np.linspace(1, 2, 50)]
-    ((degree, knots),) = Profile.of(column, None).knots((12,), 3)
+    ((degree, knots),) = profile_of(column, None).knots((12,), 3)
     assert degree == 3
     assert (np.diff(np.unique(knots)) > 0).all() and knots[0] == 0 and knots[-1] == 2
 
@@ -347,8 +395,8 @@ def test_knots_of_many_rows_come_from_evenly_spaced_ones(weighted, monkeypatch):
     rng = np.random.default_rng(3)
     column, weights = rng.integers(0, 9, size=300).astype(float), rng.uniform(size=300)
     own = weights if weighted else None
-    desired = Profile.of(column[::3], weights[::3] if weighted else None)
+    desired = profile_of(column[::3], weights[::3] if weighted else None)
     monkeypatch.setattr(axes, "_KNOT_ROWS", 100)
-    found = Profile.of(column, own)
+    found = profile_of(column, own)
     assert np.array_equal(found.values, desired.values)
     assert np.array_equal(found.weights, desired.weights)

@@ -18,7 +18,7 @@ import fasthdmr
 from fasthdmr import HDMR, TreeHDMR, _core, decompose, load_forest
 from fasthdmr._support import threads as _threads
 from fasthdmr._support.cached import cached_property
-from fasthdmr._support.threads import map_on_threads, n_threads, one_blas_thread
+from fasthdmr._support.threads import n_threads, one_blas_thread
 
 BACKENDS = ["loky", "threading", "multiprocessing"]
 MODELS = [gbr(max_depth=2).fit(X, Y), rf().fit(X, Y)]
@@ -148,7 +148,16 @@ def wrap_core(monkeypatch, wrapper):
         monkeypatch.setattr(owner, name, wrapper(name, getattr(owner, name)))
 
 
-NO_LAPACK = {"build_config", "compared_alike", "copy_states", "grown_trees", "evaluate", "find_cells", "occupied_cells"}
+NO_LAPACK = {
+    "build_config",
+    "compared_alike",
+    "copy_states",
+    "evaluate",
+    "find_cells",
+    "grown_trees",
+    "occupied_cells",
+    "value_profiles",
+}
 
 
 def test_blas_has_one_thread_wherever_the_core_may_call_it(several_blas_threads, monkeypatch):
@@ -340,11 +349,3 @@ def test_no_cached_value_is_computed_under_a_lock():
     kept = [value for kind in classes for value in vars(kind).values() if isinstance(value, functools.cached_property)]
     assert len(kept) > 10
     assert {type(value) for value in kept} == {cached_property}
-
-
-def test_map_without_further_threads(monkeypatch):
-    def fails(thread):
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(threading.Thread, "start", fails)
-    assert map_on_threads(len, ["a", "bc", "def"], 2) == [1, 2, 3]

@@ -11,33 +11,22 @@ namespace fasthdmr {
 
 namespace {
 
-// An array that owns the numbers.
-template <class T>
-py::array_t<T> array(std::vector<T>&& numbers) {
-    auto kept = std::make_unique<std::vector<T>>(std::move(numbers));
-    const index count = index(kept->size());
-    const T* data = kept->data();
-    const py::capsule owner(kept.get(), [](void* vector) { delete static_cast<std::vector<T>*>(vector); });
-    kept.release();
-    return py::array_t<T>(count, data, owner);
-}
-
 // The arrays that `loaders.Trees` takes.
 py::dict to_dict(ReadTrees&& trees) {
     const index n_nodes = trees.n_nodes();
     py::dict result;
-    result["tree_offsets"] = array(std::move(trees.tree_offsets));
-    result["left"] = array(std::move(trees.left));
-    result["right"] = array(std::move(trees.right));
-    result["feature"] = array(std::move(trees.feature));
-    result["threshold"] = array(std::move(trees.threshold));
-    result["missing_left"] = array(std::move(trees.missing_left));
-    result["value"] = array(std::move(trees.value)).reshape({n_nodes, trees.width});
-    result["weight"] = array(std::move(trees.weight));
+    result["tree_offsets"] = owning_array(std::move(trees.tree_offsets));
+    result["left"] = owning_array(std::move(trees.left));
+    result["right"] = owning_array(std::move(trees.right));
+    result["feature"] = owning_array(std::move(trees.feature));
+    result["threshold"] = owning_array(std::move(trees.threshold));
+    result["missing_left"] = owning_array(std::move(trees.missing_left));
+    result["value"] = owning_array(std::move(trees.value)).reshape({n_nodes, trees.width});
+    result["weight"] = owning_array(std::move(trees.weight));
     if (trees.set_offsets.size() == 1) return result;  // no sets
-    result["category_set"] = array(std::move(trees.category_set));
-    result["set_offsets"] = array(std::move(trees.set_offsets));
-    result["set_intervals"] = array(std::move(trees.intervals)).reshape({index(-1), index(2)});
+    result["category_set"] = owning_array(std::move(trees.category_set));
+    result["set_offsets"] = owning_array(std::move(trees.set_offsets));
+    result["set_intervals"] = owning_array(std::move(trees.intervals)).reshape({index(-1), index(2)});
     return result;
 }
 
@@ -55,7 +44,7 @@ py::object to_sequence(const Value& value) {
     if (are_numbers(value)) {
         std::vector<double> numbers;
         value.numbers(numbers);
-        return array(std::move(numbers));
+        return owning_array(std::move(numbers));
     }
     py::list result;
     for (index k = 0; k < value.size(); ++k) result.append(to_python(value.at(k)));

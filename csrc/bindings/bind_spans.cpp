@@ -7,6 +7,7 @@
 #include "results.hpp"
 #include "spans/cells.hpp"
 #include "spans/evaluate.hpp"
+#include "spans/profiles.hpp"
 #include "spans/span_hierarchy.hpp"
 #include "spans/term_moves.hpp"
 #include "support/parallel.hpp"
@@ -288,6 +289,23 @@ py::list occupied(const std::vector<GivenCells>& given, const std::vector<std::p
     return out;
 }
 
+// Distinct values, their weights, and whether there are missing values, by column.
+py::list value_profiles(const py::array& x, const std::optional<Doubles>& weight, index step,
+                        const std::vector<index>& columns, int n_threads) {
+    const Table table = as_table(x);
+    const double* w = optional_vector(weight, table.rows, "weight");
+    std::vector<Profile> found;
+    {
+        const Released released;
+        found = profiles(table, w, step, columns, n_threads);
+    }
+    py::list out;
+    for (Profile& each : found)
+        out.append(py::make_tuple(owning_array(std::move(each.values)), owning_array(std::move(each.weights)),
+                                  each.has_missing));
+    return out;
+}
+
 // A symmetric positive definite matrix, factored.
 struct PositiveMatrix {
     index n;
@@ -375,6 +393,8 @@ void bind_spans(py::module_& m) {
           py::arg("outputs"), py::arg("orders"), py::arg("with_outputs"), py::arg("with_terms"), py::arg("n_threads"));
     m.def("array_sums", &array_sums, py::arg("spans"), py::arg("x"), py::kw_only(), py::arg("weight").none(true),
           py::arg("values"), py::arg("n_threads"));
+    m.def("value_profiles", &value_profiles, py::arg("x"), py::arg("weight").none(true), py::arg("step"),
+          py::arg("columns"), py::arg("n_threads"));
     m.def("find_cells", &cells_of, py::arg("axis"), py::arg("x"));
     m.def("occupied_cells", &occupied, py::arg("axes"), py::arg("pairs"), py::arg("x"), py::arg("weight").none(true),
           py::arg("n_threads"));

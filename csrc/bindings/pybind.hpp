@@ -6,6 +6,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "forest/comparison.hpp"
@@ -94,6 +95,17 @@ inline py::array_t<index> to_array(const std::vector<index>& v) {
 }
 inline py::array_t<double> to_array(const std::vector<double>& v) {
     return py::array_t<double>(index(v.size()), v.data());
+}
+
+// An array that owns the numbers.
+template <class T>
+py::array_t<T> owning_array(std::vector<T>&& numbers) {
+    auto kept = std::make_unique<std::vector<T>>(std::move(numbers));
+    const index count = index(kept->size());
+    const T* data = kept->data();
+    const py::capsule owner(kept.get(), [](void* vector) { delete static_cast<std::vector<T>*>(vector); });
+    kept.release();
+    return py::array_t<T>(count, data, owner);
 }
 
 inline py::tuple to_tuple(const Subspace& u) {

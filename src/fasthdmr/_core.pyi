@@ -265,6 +265,9 @@ def tree_sums(
 def array_sums(
     spans: Spans, x: NDArray[Any], *, weight: _Floats | None, values: NDArray[Any], n_threads: int
 ) -> TermSums: ...
+def value_profiles(
+    x: NDArray[Any], weight: _Floats | None, step: int, columns: list[int], n_threads: int
+) -> list[tuple[_Floats, _Floats, bool]]: ...
 def find_cells(axis: tuple[int, list[float], bool, float, float], x: NDArray[Any]) -> _Integers: ...
 def occupied_cells(
     axes: list[tuple[int, list[float], bool, float, float]],

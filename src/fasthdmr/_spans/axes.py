@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,9 +12,11 @@ from scipy.special import ndtri
 
 from fasthdmr import _core
 from fasthdmr._support.cached import cached_property
+from fasthdmr._support.steps import steps
 from fasthdmr._support.typing import Floats
 
 _KNOT_ROWS = 100_000  # knots are quantiles of a subsample of about this size
+_PROFILE_BYTES = 3e7  # of profiles that are computed together: every value may be distinct
 _INNER = (0.25, 0.75), (0.05, 0.95), (0.0, 1.0)  # levels of the interquartile range and of two wider ranges
 _SKEWED = 3.0  # a variable is skewed if a range is wider than the next smaller one by this factor; normal: 2 to 2.7
 _FEW_VALUES = 12
@@ -79,19 +81,13 @@ class Profile:
     has_missing: bool
 
     @classmethod
-    def of(cls, column: NDArray[Any], weights: Floats | None) -> Profile:
-        """Make the profile of a column, from a subsample of evenly spaced rows if it is long."""
-        step = max(1, len(column) // _KNOT_ROWS)
-        values = np.ascontiguousarray(column[::step], dtype=np.float64)  # columns of wide rows are far apart in memory
-        if weights is None:
-            distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
-            return cls(distinct, counts.astype(np.float64), bool(np.isnan(values).any()))
-        mass = weights[::step]
-        present = np.isfinite(values) & (mass > 0)
-        distinct, inverse = np.unique(values[present], return_inverse=True)
-        missing = bool((np.isnan(values) & (mass > 0)).any())
-        total = np.bincount(inverse, mass[present], len(distinct)).astype(np.float64)
-        return cls(distinct, total, missing)
+    def of(cls, X: NDArray[Any], weights: Floats | None, columns: Iterable[int], n_threads: int) -> Iterator[Profile]:
+        """Yield the profiles of columns, from a subsample of evenly spaced rows if there are many rows."""
+        step, given = max(1, len(X) // _KNOT_ROWS), list(columns)
+        n_bytes = 16.0 * -(-len(X) // step)
+        for part in steps(len(given), n_bytes, _PROFILE_BYTES):
+            for profile in _core.value_profiles(X, weights, step, given[part], n_threads):
+                yield cls(*profile)
 
     @property
     def is_constant(self) -> bool:

@@ -21,14 +21,12 @@ from fasthdmr._support.cached import cached_property
 from fasthdmr._support.groups import Groups, columns_of
 from fasthdmr._support.steps import steps
 from fasthdmr._support.subspaces import Subspace
-from fasthdmr._support.threads import map_on_threads
 from fasthdmr._support.typing import Floats
 
 MAX_DUAL_ROWS = 3000
 """The most rows for which a fit with more columns than rows uses the Gram matrix of the rows (dual form)."""
 
 _MANY_ROWS = 20_000
-_LONG_COLUMN = 10_000  # rows: less time is spent on sorting fewer than in Python, where one thread runs at a time
 _STEP = 1e7  # bytes at a time, of rows that are compared or coefficients
 
 
@@ -235,15 +233,14 @@ def make_basis(
     ValueError
         If the range of a variable overflows.
     """
-    main, spanned = main_sizes or {}, [columns_of(groups, u) for u in subspaces]
+    main, levels, spanned = main_sizes or {}, n_levels or {}, [columns_of(groups, u) for u in subspaces]
     used = sorted({j for columns in spanned for j in columns})
-
-    def axes_of_each(j: int) -> list[Axis]:
-        wanted = [main.get(j, sizes[0]), *sizes[1:]]
-        return axes_of_variable(X, weights, j, wanted, degree, n_levels or {}, max_levels)
-
-    found = map_on_threads(axes_of_each, used, n_threads if len(X) >= _LONG_COLUMN else 1)
-    axes_by_order = {j: axes for j, axes in zip(used, found, strict=True) if axes}
+    axes_by_order = {j: _axes_of_levels(j, levels[j], sizes, max_levels) for j in used if levels.get(j, 0) > 1}
+    numeric = [j for j in used if j not in levels]
+    for j, profile in zip(numeric, Profile.of(X, weights, numeric, n_threads), strict=True):
+        profile.check_range(j)
+        if not profile.is_constant:
+            axes_by_order[j] = profile.axes(j, [main.get(j, sizes[0]), *sizes[1:]], degree)
     # A constant column does not remove a group of which another column varies.
     variables = set[int]().union(*subspaces)
     varying = {i for i in variables if any(j in axes_by_order for j in columns_of(groups, (i,)))}
@@ -258,23 +255,10 @@ def make_basis(
     return Basis(axes, kept, axes_of)
 
 
-def axes_of_variable(
-    X: NDArray[Any],
-    weights: Floats | None,
-    variable: int,
-    sizes: Sequence[int],
-    degree: int,
-    n_levels: Mapping[int, int],
-    max_levels: Sequence[int] | None = None,
-) -> list[Axis]:
-    """Return the axes of a variable for decreasing sizes, none if it is constant (arguments: see `make_basis`)."""
-    if variable in n_levels:
-        count = n_levels[variable]
-        limits = [count] * len(sizes) if max_levels is None else max_levels
-        return [Axis.of_levels(variable, count, limit) for limit in limits] if count > 1 else []
-    profile = Profile.of(X[:, variable], weights)
-    profile.check_range(variable)
-    return [] if profile.is_constant else profile.axes(variable, sizes, degree)
+def _axes_of_levels(variable: int, n_levels: int, sizes: Sequence[int], max_levels: Sequence[int] | None) -> list[Axis]:
+    """Return the axes of a categorical variable by order (arguments: see `make_basis`)."""
+    limits = [n_levels] * len(sizes) if max_levels is None else max_levels
+    return [Axis.of_levels(variable, n_levels, limit) for limit in limits]
 
 
 COARSE_SIZES = (4, 3)

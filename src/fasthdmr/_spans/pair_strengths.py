@@ -98,7 +98,7 @@ def screen_pairs(
 
 def _codes(column: NDArray[Any], weights: Floats | None) -> NDArray[np.int64]:
     """Return the indices of coarse quantile bins; missing values have a separate bin."""
-    profile = Profile.of(column, weights)
+    (profile,) = Profile.of(column[:, None], weights, [0], n_threads=1)
     levels = np.linspace(0, 1, BINS + 1)[1:-1]
     edges = profile.quantiles(levels) if len(profile.values) else np.empty(0)
     codes = np.searchsorted(edges, column, side="left").astype(np.int64)

@@ -86,7 +86,8 @@ def main_sizes(
     varying = np.fmin.reduce(X, initial=np.inf) < np.fmax.reduce(X, initial=-np.inf)
     if rule * sum(bool(varying[j]) for j in variables if j not in n_levels) > most:
         return {}
-    profiles = {j: Profile.of(X[:, j], weights) for j in variables if j not in n_levels}
+    columns = [j for j in variables if j not in n_levels]
+    profiles = dict(zip(columns, Profile.of(X, weights, columns, n_threads), strict=True))
     for j, profile in profiles.items():
         profile.check_range(j)
     factors = {j: count for j in variables if (count := n_levels.get(j, 0)) > 1}

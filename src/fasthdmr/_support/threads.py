@@ -6,11 +6,10 @@ import multiprocessing
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 import joblib
 from joblib.parallel import get_active_backend
@@ -57,30 +56,6 @@ def n_threads(n_jobs: int | None) -> int:
     if environment.isdecimal() and int(environment) > 0:
         limit = min(limit, int(environment))
     return max(1, min(limit, wanted))
-
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
-
-def map_on_threads(function: Callable[[Item], Result], items: Sequence[Item], n_threads: int) -> list[Result]:
-    """Return the results of a function for all items. It must spend its time where Python's lock is not held.
-
-    If the system starts no threads, this thread does it all.
-
-    Examples
-    --------
-    >>> map_on_threads(len, ["a", "bc"], 2)
-    [1, 2]
-    """
-    if n_threads == 1:
-        return list(map(function, items))
-    with ThreadPoolExecutor(n_threads) as pool:
-        try:
-            results = pool.map(function, items)  # errors of the function come later, with its results
-        except RuntimeError:
-            return list(map(function, items))
-        return list(results)
 
 
 @contextmanager
