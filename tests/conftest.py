@@ -1,5 +1,6 @@
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,3 +22,16 @@ def intervals_without_bias(monkeypatch):
     from fasthdmr._uncertainty import uncertainty
 
     monkeypatch.setattr(uncertainty, "bias_of_indices", lambda *arguments: [0.0] * len(INDICES))
+
+
+def _refuse(run, arguments):
+    raise RuntimeError("can't start new thread")
+
+
+@pytest.fixture(params=[_refuse, lambda run, arguments: 0], ids=["refused", "never begun"])
+def no_further_threads(request, monkeypatch):
+    """The system starts no threads of Python, or it starts them without the memory to begin."""
+    from fasthdmr._support import threads
+
+    monkeypatch.setattr(threads, "_thread", SimpleNamespace(start_new_thread=request.param))
+    monkeypatch.setattr(threads, "_LONGEST_START", 0.01)

@@ -1,13 +1,16 @@
 """Calls with little memory left, each of which ends in its result or a MemoryError: run by test_out_of_memory.py."""
 
+import faulthandler
 import resource
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 from models import X, Y, gbr, rf
 
 from fasthdmr import HDMR, TreeHDMR, decompose, load_forest
+from fasthdmr.chisquare import power_law, simulate
 from fasthdmr.inspection import partial_dependence
 
 MODEL = gbr(max_depth=3).fit(X, Y)
@@ -25,6 +28,10 @@ CALLS = {
     "columns": lambda: decompose(COLUMNS, [j % 4 for j in range(60)], y=VALUES, n_jobs=2).evaluate(COLUMNS),
     "partial dependence": lambda: partial_dependence(FOREST, ROWS, [0, 1], n_jobs=2).average,
 }
+if find_spec("numba"):  # the extra `chisquare`
+    CALLS["simulation"] = lambda: simulate(power_law(1000, 0.5), 500, 20_000, random_state=0, n_jobs=2).hdmr
+ROOMS = (*range(17), 64)  # MB
+LONGEST = 120  # seconds; then the traceback shows where a call waits
 
 
 def address_space():
@@ -34,19 +41,21 @@ def address_space():
 
 def outcome(call, room):
     """Return the outcome of a call that can allocate so many bytes at most."""
+    faulthandler.dump_traceback_later(LONGEST, exit=True)
     resource.setrlimit(resource.RLIMIT_AS, (address_space() + room, resource.RLIM_INFINITY))
     try:
         return call()
     except MemoryError:
         return None
     finally:
+        faulthandler.cancel_dump_traceback_later()
         resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
 
 if __name__ == "__main__":
     for name, call in CALLS.items():
         expected = call()
-        ended = [outcome(call, room << 20) for room in (0, 1, 4, 16, 64)]
+        ended = [outcome(call, room << 20) for room in ROOMS]
         right = all(result is None or np.array_equal(result, expected) for result in ended)
         print(name, sum(result is None for result in ended), right and np.array_equal(call(), expected), flush=True)
     sys.exit(0)

@@ -125,6 +125,15 @@ def test_result_depends_on_the_seed_only(k, n, monkeypatch):
     assert len(np.unique(one.chi2)) > 90  # streams of chunks differ
 
 
+@pytest.mark.usefixtures("no_further_threads")
+def test_without_further_threads_this_one_does_it_all(monkeypatch):
+    monkeypatch.setattr(joblib, "cpu_count", lambda: 4)
+    monkeypatch.setattr(simulation, "_CHUNK_RUNS", 16)
+    p = chisquare.power_law(2500, 0.5)
+    one, several = (chisquare.simulate(p, 50, 100, random_state=5, n_jobs=n_jobs) for n_jobs in (1, 4))
+    assert np.array_equal(one.chi2, several.chi2)
+
+
 @pytest.mark.parametrize(("k", "n", "exponent"), [(50, 700, 0.5), (5000, 700, 0.5), (300, 9000, 0.0)])
 def test_kernels_may_return_early(k, n, exponent, monkeypatch):
     """Python handles signals between calls only."""

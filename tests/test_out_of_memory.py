@@ -5,6 +5,7 @@ The core's own test (csrc/tests/test_out_of_memory.cpp) makes every single alloc
 
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -16,4 +17,4 @@ def test_no_call_ends_the_process():
     run = subprocess.run([sys.executable, script], capture_output=True, text=True, cwd=script.parent, timeout=600)
     lines = run.stdout.splitlines()
     assert run.returncode == 0, run.stderr
-    assert len(lines) == 8 and [line for line in lines if not line.endswith("True")] == []
+    assert len(lines) == 8 + bool(find_spec("numba")) and [line for line in lines if not line.endswith("True")] == []

@@ -67,6 +67,13 @@ def test_a_long_loop_has_a_bar_on_request(loop, bars, capsys):
     assert all(bar in err for bar in bars) and "%" not in out
 
 
+@pytest.mark.usefixtures("no_delay", "no_further_threads")
+def test_without_further_threads_the_bar_comes_at_the_end(capsys):
+    with _progress.rows_progress(10, "work", verbose=1):
+        pass
+    assert "work" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("loop", LOOPS)
 def test_a_short_loop_has_no_bar(loop, capsys):
     loop(1)

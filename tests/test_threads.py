@@ -18,7 +18,7 @@ import fasthdmr
 from fasthdmr import HDMR, TreeHDMR, _core, decompose, load_forest
 from fasthdmr._support import threads as _threads
 from fasthdmr._support.cached import cached_property
-from fasthdmr._support.threads import n_threads, one_blas_thread
+from fasthdmr._support.threads import n_threads, one_blas_thread, start_thread
 
 BACKENDS = ["loky", "threading", "multiprocessing"]
 MODELS = [gbr(max_depth=2).fit(X, Y), rf().fit(X, Y)]
@@ -349,3 +349,15 @@ def test_no_cached_value_is_computed_under_a_lock():
     kept = [value for kind in classes for value in vars(kind).values() if isinstance(value, functools.cached_property)]
     assert len(kept) > 10
     assert {type(value) for value in kept} == {cached_property}
+
+
+def test_threads_run_beside_this_one():
+    found = []
+    done = threading.Event()
+    assert start_thread(lambda: (found.append(threading.get_ident()), done.set()))
+    assert done.wait(10) and found[0] != threading.get_ident()
+
+
+@pytest.mark.usefixtures("no_further_threads")
+def test_threads_that_do_not_begin_are_reported():
+    assert not start_thread(lambda: None)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
-from threading import Event, Thread
+from threading import Event
 from typing import Any, TypeVar
 
 from fasthdmr import _core
+from fasthdmr._support.threads import start_thread
 
 T = TypeVar("T")
 Rows = TypeVar("Rows", bound=Sized)
@@ -64,22 +65,25 @@ def rows_progress(n_rows: int, description: str, *, verbose: int) -> Iterator[No
     if bar is None:
         yield
         return
-    before, over = _core.rows_done(), Event()
+    before, over, ended = _core.rows_done(), Event(), Event()
 
     def look() -> None:
         bar.update(min(_core.rows_done() - before, n_rows) - bar.n)
 
     def watch() -> None:
-        while not over.wait(_INTERVAL):
-            look()
+        try:
+            while not over.wait(_INTERVAL):
+                look()
+        finally:
+            ended.set()
 
-    watcher = Thread(target=watch, daemon=True)
-    watcher.start()
+    watched = start_thread(watch)
     try:
         yield
     finally:
         over.set()
-        watcher.join()
+        if watched:
+            ended.wait()
         look()
         bar.close()
 

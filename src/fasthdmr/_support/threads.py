@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import _thread
 import multiprocessing
 import os
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -14,6 +15,8 @@ from typing import Any
 import joblib
 from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
+
+_LONGEST_START = 5.0  # seconds: threads begin within a millisecond, on busy machines within a second
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -56,6 +59,29 @@ def n_threads(n_jobs: int | None) -> int:
     if environment.isdecimal() and int(environment) > 0:
         limit = min(limit, int(environment))
     return max(1, min(limit, wanted))
+
+
+def start_thread(run: Callable[[], None]) -> bool:
+    """Start a daemon thread, and return whether it has begun. Where the system starts no more threads, it has not.
+
+    `threading.Thread.start` is not used: it waits for ever for a thread that lacks the memory to begin.
+
+    Examples
+    --------
+    >>> start_thread(lambda: None)
+    True
+    """
+    begun = threading.Event()
+
+    def begin() -> None:
+        begun.set()
+        run()
+
+    try:
+        _thread.start_new_thread(begin, ())
+    except (RuntimeError, MemoryError):
+        return False
+    return begun.wait(_LONGEST_START)
 
 
 @contextmanager

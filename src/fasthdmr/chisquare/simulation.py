@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from queue import SimpleQueue
-from threading import Event, Thread
+from threading import Event
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,7 +17,7 @@ from scipy import stats
 
 from fasthdmr._support.progress import progress
 from fasthdmr._support.shown import Shown, ShownInNotebooks
-from fasthdmr._support.threads import n_threads
+from fasthdmr._support.threads import n_threads, start_thread
 from fasthdmr.chisquare.probabilities import MOST_DRAWS, check_positive, check_probabilities, is_uniform
 
 # Chunks of runs depend on n and k only and have a random stream each, so results do not depend on threads.
@@ -143,26 +143,32 @@ def simulate(
 def _on_threads(work: Callable[[int], T], count: int, threads: int, stop: Event) -> Iterator[tuple[int, T]]:
     """Yield k and work(k) for all k below count, in order of completion; the threads end when `stop` is set.
 
-    An executor of the standard library holds a lock: after Ctrl-C at that moment its threads wait for ever. A
-    SimpleQueue holds none.
+    This thread works too, so that nobody waits for threads that the system did not start. An executor of the standard
+    library holds a lock: after Ctrl-C at that moment its threads wait for ever. A SimpleQueue holds none.
     """
     left, done = deque(range(count)), SimpleQueue[tuple[int, T | BaseException]]()
 
-    def run() -> None:
-        while not stop.is_set():
-            try:
-                k = left.popleft()
-            except IndexError:
-                return
-            try:
-                done.put((k, work(k)))
-            except BaseException as error:
-                done.put((k, error))
+    def run_one() -> bool:
+        """Do the next work, and return whether there was any."""
+        try:
+            k = left.popleft()
+        except IndexError:
+            return False
+        try:
+            done.put((k, work(k)))
+        except BaseException as error:
+            done.put((k, error))
+        return True
 
-    workers = [Thread(target=run, daemon=True) for _ in range(threads)]
-    for worker in workers:
-        worker.start()
+    def run() -> None:
+        while not stop.is_set() and run_one():
+            pass
+
+    for _ in range(threads - 1):
+        start_thread(run)
     for _ in range(count):
+        if done.empty():
+            run_one()
         k, result = done.get()
         if isinstance(result, BaseException):
             raise result
@@ -359,7 +365,8 @@ def _undisturbed(work: Callable[[], T]) -> T:
         except BaseException as error:
             result.set_exception(error)
 
-    Thread(target=run, daemon=True).start()
+    if not start_thread(run):
+        return work()
     return result.result()
 
 
