@@ -16,7 +16,7 @@ import joblib
 from joblib.parallel import get_active_backend
 from threadpoolctl import ThreadpoolController
 
-_LONGEST_START = 5.0  # seconds: threads begin within a millisecond, on busy machines within a second
+_LONGEST_START = 1.0  # seconds; threads begin within milliseconds, and one that begins later does no harm
 
 
 def n_threads(n_jobs: int | None) -> int:
