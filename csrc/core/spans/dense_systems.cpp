@@ -46,10 +46,16 @@ Buffer<double> weighted_columns(const Spans& spans, const SpanBlock& axes, const
     const index rows = axes.rows();
     Buffer<double> result(columns * rows, 0.0);
     double* out = result.data();
+    Nonzeros nonzeros;
     for (const index s : spanning) {
-        const Nonzeros nonzeros(axes, spans.all()[s]);
-        nonzeros.each([&](index r, index j, double value) { out[j * rows + r] = value * root[r]; });
-        out += spans.all()[s].columns * rows;
+        const Span& span = spans.all()[s];
+        nonzeros.load(axes, span, 0, rows);
+        const double* value = nonzeros.values.data();
+        const std::int32_t* start = nonzeros.starts.data();
+        for (index r = 0; r < rows; ++r)
+            for (const std::int32_t* end = start + span.runs; start < end; ++start)
+                for (int j = 0; j < span.run; ++j) out[(*start + j) * rows + r] = *value++ * root[r];
+        out += span.columns * rows;
     }
     return result;
 }

@@ -41,20 +41,13 @@ Parts parts_of(const Spans& spans, const Components& components, index c, std::v
     return parts;
 }
 
-// The nonzeros of a span at a block of rows.
-struct Expanded {
-    std::vector<double> values;
-    std::vector<std::int32_t> starts;
-};
-
-void add_expanded(const Span& span, const Expanded& expanded, const std::vector<double>& coefficients, index n,
-                  double* column) {
+void add_nonzeros(const Span& span, const Nonzeros& nonzeros, const double* coefficients, index n, double* column) {
+    const double* value = nonzeros.values.data();
+    const std::int32_t* start = nonzeros.starts.data();
     for (index r = 0; r < n; ++r) {
         double sum = 0.0;
-        const double* value = expanded.values.data() + r * span.values;
-        for (index q = 0; q < span.runs; ++q)
-            for (int j = 0; j < span.run; ++j)
-                sum += value[q * span.run + j] * coefficients[expanded.starts[r * span.runs + q] + j];
+        for (const std::int32_t* end = start + span.runs; start < end; ++start)
+            for (int j = 0; j < span.run; ++j) sum += *value++ * coefficients[*start + j];
         column[r] += sum;
     }
 }
@@ -62,11 +55,11 @@ void add_expanded(const Span& span, const Expanded& expanded, const std::vector<
 // The sum over i and j of head_i c_ij tail_j. It is formed as (sum over i of head_i c_ij) tail_j, so that the products
 // head_i tail_j are not needed, and the inner sums for all j are independent. A span of one axis has the head 1.
 template <int Heads, int Run>
-void add_product(const Spans& spans, const SpanBlock& block, const Span& span, const double* coefficients, index n,
-                 double* column) {
+void add_product(const Spans& spans, const SpanBlock& block, const Span& span, const double* coefficients, index first,
+                 index n, double* column) {
     const index a = span.axes.front(), b = span.axes.back(), columns = spans.axes()[b].columns();
-    const double *head = block.values(a), *tail = block.values(b);
-    const std::int32_t *rows = block.starts(a), *starts = block.starts(b);
+    const double *head = block.values(a) + first * kMaxRun, *tail = block.values(b) + first * kMaxRun;
+    const std::int32_t *rows = block.starts(a) + first, *starts = block.starts(b) + first;
     for (index r = 0; r < n; ++r, head += kMaxRun, tail += kMaxRun) {
         double sums[Run] = {};
         const double* c = coefficients + (Heads > 0 ? rows[r] * columns : 0) + starts[r];
@@ -80,21 +73,22 @@ void add_product(const Spans& spans, const SpanBlock& block, const Span& span, c
 }
 
 template <int Run>
-void add_run(const Spans& spans, const SpanBlock& block, const Span& span, const double* coefficients, index n,
-             double* column) {
+void add_run(const Spans& spans, const SpanBlock& block, const Span& span, const double* coefficients, index first,
+             index n, double* column) {
     constexpr decltype(&add_product<0, Run>) by_heads[] = {
         add_product<0, Run>, add_product<1, Run>, add_product<2, Run>, add_product<3, Run>, add_product<4, Run>};
     const int heads = span.axes.size() == 2 ? spans.axes()[span.axes.front()].run() : 0;
-    by_heads[heads](spans, block, span, coefficients, n, column);
-}
-
-void add_pair(const Spans& spans, const SpanBlock& block, const Span& span, const double* coefficients, index n,
-              double* column) {
-    constexpr decltype(&add_run<1>) by_run[kMaxRun] = {add_run<1>, add_run<2>, add_run<3>, add_run<4>};
-    by_run[span.run - 1](spans, block, span, coefficients, n, column);
+    by_heads[heads](spans, block, span, coefficients, first, n, column);
 }
 
 }  // namespace
+
+void add_function(const Spans& spans, const SpanBlock& block, const Span& span, const Nonzeros& nonzeros,
+                  const double* coefficients, index first, index n, double* out) {
+    constexpr decltype(&add_run<1>) by_run[kMaxRun] = {add_run<1>, add_run<2>, add_run<3>, add_run<4>};
+    if (span.axes.size() > 2) return add_nonzeros(span, nonzeros, coefficients, n, out);
+    by_run[span.run - 1](spans, block, span, coefficients, first, n, out);
+}
 
 void evaluate(const Spans& spans, const Table& x, const Components& components, double* out, int n_threads) {
     std::vector<Parts> parts;
@@ -111,17 +105,14 @@ void evaluate(const Spans& spans, const Table& x, const Components& components, 
         block.load(x, {begin, 1, n, nullptr});
         for (index c = 0; c < components.count(); ++c)
             std::fill(out + c * x.rows + begin, out + c * x.rows + begin + n, parts[c].constant);
-        Expanded expanded;
+        Nonzeros nonzeros;
         for (std::size_t s = 0; s < users.size(); ++s) {
             if (users[s].empty()) continue;
             poll();
             const Span& span = spans.all()[s];
-            if (span.axes.size() > 2) block.expand(span, 0, n, expanded.values, expanded.starts);
-            for (const auto& [c, coefficients] : users[s]) {
-                double* column = out + c * x.rows + begin;
-                if (span.axes.size() > 2) add_expanded(span, expanded, *coefficients, n, column);
-                else add_pair(spans, block, span, coefficients->data(), n, column);
-            }
+            if (span.axes.size() > 2) nonzeros.load(block, span, 0, n);
+            for (const auto& [c, coefficients] : users[s])
+                add_function(spans, block, span, nonzeros, coefficients->data(), 0, n, out + c * x.rows + begin);
         }
     });
 }

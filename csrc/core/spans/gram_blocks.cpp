@@ -8,6 +8,7 @@
 #include "forest/row_block.hpp"
 #include "kernels/kernels.hpp"
 #include "spans/cell_sums.hpp"
+#include "spans/nonzeros.hpp"
 #include "support/parallel.hpp"
 #include "support/progress.hpp"
 
@@ -17,29 +18,22 @@ namespace {
 
 constexpr index kMostBlocks = 16, kGramBlocks = 4, kAxisBytes = index(64) << 20, kCoordinateBytes = index(256) << 20;
 
-// The nonzeros of one span at a block of rows.
-struct Expanded {
-    std::vector<double> values;
-    std::vector<std::int32_t> starts;
-    SparseRows view(const Span& span) const { return {values.data(), starts.data(), span.runs, span.run}; }
-};
-
 // Adds the inner products over a panel of rows of the columns of pairs of spans, from the nonzeros of each row.
 void add_pairs(const Spans& spans, const SpanBlock& axes, const SpanPairs& pairs, const std::vector<index>& chosen,
                const double* weight, std::vector<std::vector<double>>& products, int n_threads) {
     if (chosen.empty()) return;
     std::vector<char> wanted(spans.all().size(), 0);
     for (const index p : chosen) wanted[pairs[p].first] = wanted[pairs[p].second] = 1;
-    std::vector<Expanded> expanded(spans.all().size());
+    std::vector<Nonzeros> nonzeros(spans.all().size());
     for (index begin = 0; begin < axes.rows(); begin += kBlockRows) {
         const index rows = std::min(kBlockRows, axes.rows() - begin);
         parallel_for(index(wanted.size()), n_threads, [&](index s) {
-            if (wanted[s]) axes.expand(spans.all()[s], begin, rows, expanded[s].values, expanded[s].starts);
+            if (wanted[s]) nonzeros[s].load(axes, spans.all()[s], begin, rows);
         });
         parallel_for(index(chosen.size()), n_threads, [&](index q) {
             const auto& [first, second] = pairs[chosen[q]];
             const Span &a = spans.all()[first], &b = spans.all()[second];
-            kernels().add_products(expanded[first].view(a), expanded[second].view(b), weight + begin, rows,
+            kernels().add_products(nonzeros[first].view(a), nonzeros[second].view(b), weight + begin, rows,
                                    products[chosen[q]].data(), b.columns);
         });
     }

@@ -1,26 +1,20 @@
 // The nonzeros of the columns of one span at some rows.
 #pragma once
 
+#include "kernels/records.hpp"
 #include "spans/bsplines.hpp"
 
 namespace fasthdmr {
 
 struct Nonzeros {
-    const Span& span;
-    std::vector<double> values;
-    std::vector<std::int32_t> starts;
+    std::vector<double> values;        // (rows, runs, run)
+    std::vector<std::int32_t> starts;  // (rows, runs)
 
-    Nonzeros(const SpanBlock& rows, const Span& of) : span(of) { rows.expand(span, 0, rows.rows(), values, starts); }
-
-    // Calls use(row, column, value), row by row.
-    template <class Use>
-    void each(const Use& use) const {
-        const double* value = values.data();
-        const std::int32_t* start = starts.data();
-        for (index r = 0, n = index(starts.size()) / span.runs; r < n; ++r)
-            for (const std::int32_t* end = start + span.runs; start < end; ++start)
-                for (int j = 0; j < span.run; ++j) use(r, *start + j, *value++);
+    // Computes those of the rows first, ..., first + count - 1 of the block.
+    void load(const SpanBlock& block, const Span& span, index first, index count) {
+        block.expand(span, first, count, values, starts);
     }
+    SparseRows view(const Span& span) const { return {values.data(), starts.data(), span.runs, span.run}; }
 };
 
 }  // namespace fasthdmr

@@ -1,12 +1,15 @@
 #include "spans/term_moves.hpp"
 
-#include <numeric>
+#include <algorithm>
 
-#include "spans/nonzeros.hpp"
+#include "kernels/kernels.hpp"
+#include "spans/evaluate.hpp"
 
 namespace fasthdmr {
 
 namespace {
+
+constexpr index kTileRows = 128;  // whose nonzeros fit into the second-level cache
 
 class Moves {
 public:
@@ -20,7 +23,7 @@ public:
           factor_(factor),
           share_(n_blocks, 0.0) {
         for (index r = 0; r < rows.rows(); ++r) {
-            block_.push_back(r / length_);
+            block_.push_back(std::int32_t(r / length_));
             share_[block_.back()] += weight[r] / gram.total();
         }
     }
@@ -28,58 +31,65 @@ public:
     // The right-hand sides for each block, given the values of a term and the coefficients of its projection.
     std::vector<double> right_sides(const Spanning& spanning, const double* term,
                                     const std::vector<double>& coefficients) const {
-        std::vector<Nonzeros> columns;
-        for (const index s : spanning) columns.emplace_back(rows_, gram_.spans().all()[s]);
-        const std::vector<double> residual = residual_of(columns, term, coefficients);
+        const Spans& spans = gram_.spans();
         const index size = index(coefficients.size());
-        std::vector<double> right(size * n_blocks_, 0.0);
-        for (index b = 0; b < n_blocks_; ++b) add_means(columns, residual, b, right.data() + b * size);
-        double* first = right.data();
-        for (const Nonzeros& each : columns) {
-            each.each([&](index r, index j, double value) { first[block_[r] * size + j] += residual[r] * value; });
-            first += each.span.columns;
+        const double mean = mean_of_residual(spanning, term, coefficients);
+        std::vector<Nonzeros> nonzeros(spanning.size());
+        std::vector<double> right(size * n_blocks_, 0.0), sums(n_blocks_, 0.0), fitted(kTileRows), residual(kTileRows);
+        for (index first = 0; first < rows_.rows(); first += kTileRows) {
+            const index count = std::min(kTileRows, rows_.rows() - first);
+            std::fill_n(fitted.begin(), count, mean);
+            const double* own = coefficients.data();
+            for (std::size_t k = 0; k < spanning.size(); ++k) {
+                const Span& span = spans.all()[spanning[k]];
+                nonzeros[k].load(rows_, span, first, count);
+                add_function(spans, rows_, span, nonzeros[k], own, first, count, fitted.data());
+                own += span.columns;
+            }
+            for (index r = 0; r < count; ++r) {
+                residual[r] = (term[first + r] - fitted[r]) * weight_[first + r] / gram_.total();
+                sums[block_[first + r]] += residual[r];
+            }
+            const SparseRows blocks{ones_.data(), block_.data() + first, 1, 1};
+            double* out = right.data();
+            for (std::size_t k = 0; k < spanning.size(); ++k) {
+                const Span& span = spans.all()[spanning[k]];
+                kernels().add_products(blocks, nonzeros[k].view(span), residual.data(), count, out, size);
+                out += span.columns;
+            }
         }
-        centre(columns, right);
+        centre(spanning, sums, right);
         return right;
     }
 
 private:
-    // The weighted residual, divided by the total weight.
-    std::vector<double> residual_of(const std::vector<Nonzeros>& columns, const double* term,
-                                    const std::vector<double>& coefficients) const {
-        const index n = rows_.rows();
-        std::vector<double> residual(term, term + n);
-        const double* own = coefficients.data();
-        for (const Nonzeros& each : columns) {
-            each.each([&](index r, index j, double value) { residual[r] -= own[j] * value; });
-            own += each.span.columns;
-        }
+    // The mean follows from those of the columns.
+    double mean_of_residual(const Spanning& spanning, const double* term,
+                            const std::vector<double>& coefficients) const {
         double mean = 0.0;
-        for (index r = 0; r < n; ++r) mean += weight_[r] * residual[r] / gram_.total();
-        for (index r = 0; r < n; ++r) residual[r] = (residual[r] - mean) * weight_[r] / gram_.total();
-        return residual;
+        for (index r = 0; r < rows_.rows(); ++r) mean += weight_[r] * term[r] / gram_.total();
+        const double* own = coefficients.data();
+        for (const index s : spanning) {
+            const Span& span = gram_.spans().all()[s];
+            for (index j = 0; j < span.columns; ++j) mean -= *own++ * gram_.mean(span.first + j);
+        }
+        return mean;
     }
 
-    // The part of the inner products that is due to the means of the columns.
-    void add_means(const std::vector<Nonzeros>& columns, const std::vector<double>& residual, index block,
-                   double* right) const {
-        const auto begin = residual.begin() + block * length_;
-        const double sum = std::accumulate(begin, begin + length_, 0.0);
-        for (const Nonzeros& each : columns)
-            for (index j = 0; j < each.span.columns; ++j) *right++ -= sum * gram_.mean(each.span.first + j);
-    }
-
-    // Subtracts from the inner products over each block its share of those over all rows.
-    void centre(const std::vector<Nonzeros>& columns, std::vector<double>& right) const {
+    // Subtracts from the inner products over each block the part that is due to the means of the columns, given the sums
+    // of the residual, and its share of those over all rows.
+    void centre(const Spanning& spanning, const std::vector<double>& sums, std::vector<double>& right) const {
         const index size = index(right.size()) / n_blocks_;
         index i = 0;
-        for (const Nonzeros& each : columns)
-            for (index j = each.span.first; j < each.span.first + each.span.columns; ++j, ++i) {
+        for (const index s : spanning) {
+            const Span& span = gram_.spans().all()[s];
+            for (index j = span.first; j < span.first + span.columns; ++j, ++i) {
                 double all = 0.0;
-                for (index b = 0; b < n_blocks_; ++b) all += right[b * size + i];
+                for (index b = 0; b < n_blocks_; ++b) all += right[b * size + i] -= sums[b] * gram_.mean(j);
                 for (index b = 0; b < n_blocks_; ++b)
                     right[b * size + i] = factor_[j] * (right[b * size + i] - share_[b] * all);
             }
+        }
     }
 
     const SpanGram& gram_;
@@ -88,7 +98,8 @@ private:
     index n_blocks_, length_;
     const std::vector<double>& factor_;  // by column
     std::vector<double> share_;          // of the weight, by block
-    std::vector<index> block_;           // by row
+    std::vector<std::int32_t> block_;    // by row
+    const std::vector<double> ones_ = std::vector<double>(kTileRows, 1.0);
 };
 
 }  // namespace
