@@ -27,32 +27,27 @@ struct Chunk {
     double values[kCellVariables][kMostFunctions][kChunk];
 };
 
-constexpr index kGroup = 8;  // rows of which the functions are evaluated without a test in between
+inline index whole_groups(index rows) { return (rows + kRows - 1) / kRows * kRows; }
 
-inline index whole_groups(index rows, index group) { return (rows + group - 1) / group * group; }
-
-// At some groups of rows.
 void evaluate(const CellInterval& interval, index rows, const double* FASTHDMR_RESTRICT t,
               const double* FASTHDMR_RESTRICT factor, double (*FASTHDMR_RESTRICT out)[kChunk]) {
-    for (index first = 0; first < rows; first += kGroup)
-        for (index e = first; e < first + kGroup; ++e) {
-            const double u = 1.0 - t[e], tt = t[e] * t[e], uu = u * u;
-            const double ft = factor[e] * t[e], fu = factor[e] * u, both = ft * u;
-            out[0][e] = fu * uu;
-            out[1][e] = 3.0 * (ft * uu);
-            out[2][e] = 3.0 * (fu * tt);
-            out[3][e] = ft * tt;
-            out[4][e] = 6.0 * (both * (uu * uu));
-            out[5][e] = 20.0 * (both * (uu * tt));
-            out[6][e] = 6.0 * (both * (tt * tt));
-        }
+    for (index e = 0; e < rows; ++e) {
+        const double u = 1.0 - t[e], tt = t[e] * t[e], uu = u * u;
+        const double ft = factor[e] * t[e], fu = factor[e] * u, both = ft * u;
+        out[0][e] = fu * uu;
+        out[1][e] = 3.0 * (ft * uu);
+        out[2][e] = 3.0 * (fu * tt);
+        out[3][e] = ft * tt;
+        out[4][e] = 6.0 * (both * (uu * uu));
+        out[5][e] = 20.0 * (both * (uu * tt));
+        out[6][e] = 6.0 * (both * (tt * tt));
+    }
     for (int k = 0; k < interval.n_truncated; ++k) {
         const TruncatedCubic& cubic = interval.truncated[k];
-        for (index first = 0; first < rows; first += kGroup)
-            for (index e = first; e < first + kGroup; ++e) {
-                const double v = cubic.scale * (t[e] - cubic.knot), positive = v > 0.0 ? v : 0.0;
-                out[kPolynomials + k][e] = factor[e] * positive * (positive * positive);
-            }
+        for (index e = 0; e < rows; ++e) {
+            const double v = cubic.scale * (t[e] - cubic.knot), positive = v > 0.0 ? v : 0.0;
+            out[kPolynomials + k][e] = factor[e] * positive * (positive * positive);
+        }
     }
     for (int k = kPolynomials + interval.n_truncated; k < interval.functions; ++k)
         for (index e = 0; e < rows; ++e) out[k][e] = 0.0;
@@ -63,7 +58,7 @@ void evaluate(const CellInterval& interval, index rows, const double* FASTHDMR_R
 
 // Evaluates the functions at n rows. In rows that fill up the last group, they are 0.
 void fill(const CellFunctions& f, const FunctionCell& cell, const std::uint16_t* rows, index n, Chunk& chunk) {
-    const index padded = whole_groups(n, kGroup);
+    const index padded = whole_groups(n);
     double t[kCellVariables][kChunk], weight[kChunk], one[kChunk];
     for (index e = 0; e < n; ++e) {
         for (int k = 0; k < kCellVariables; ++k) t[k][e] = f.coordinates[k][rows[e]];
@@ -119,8 +114,7 @@ void add_cell_functions(const CellFunctions& f, double* sums) {
             fill(f, cell, f.rows + begin, n, chunk);
             for (index k = 0; k < f.n_tiles; ++k)
                 for (int q = 0; q < kTileOthers; q += kOthers)
-                    add_products<kOthers>(f.tiles[k], q, chunk, whole_groups(n, kRows),
-                                          sums + cell.begin + k * kTileProducts);
+                    add_products<kOthers>(f.tiles[k], q, chunk, whole_groups(n), sums + cell.begin + k * kTileProducts);
         }
     }
 }
