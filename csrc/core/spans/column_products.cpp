@@ -63,15 +63,15 @@ void ColumnProducts::sort(index first, index rows) {
 
 void ColumnProducts::add_expanded(index first, index rows, const std::vector<const double*>& functions,
                                   const double* weight) {
-    axes_.expand(span_, first, rows, values_, starts_);
+    nonzeros_.load(axes_, span_, first, rows);
     std::vector<double> table(rows * kRun);
     double* sums = sums_.data();
     for (std::size_t k = 0; k < functions.size(); k += kRun, sums += span_.columns * kRun) {
         for (std::size_t lane = 0; lane < kRun; ++lane)
             for (index r = 0; r < rows; ++r)
                 table[r * kRun + index(lane)] = k + lane < functions.size() ? functions[k + lane][r] : 0.0;
-        kernels().add_products({values_.data(), starts_.data(), span_.runs, span_.run},
-                               {table.data(), group_starts_.data(), kRun / 4, 4}, weight, rows, sums, kRun);
+        kernels().add_products(nonzeros_.view(span_), {table.data(), group_starts_.data(), kRun / 4, 4}, weight, rows,
+                               sums, kRun);
     }
 }
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "kernels/cell_records.hpp"
-#include "spans/bsplines.hpp"
+#include "spans/nonzeros.hpp"
 
 namespace fasthdmr {
 
@@ -38,8 +38,8 @@ private:
     std::vector<std::uint16_t> order_;
     std::vector<RowCell> cells_;
     // Others
-    std::vector<double> values_;
-    std::vector<std::int32_t> starts_, group_starts_;
+    Nonzeros nonzeros_;
+    std::vector<std::int32_t> group_starts_;
 };
 
 }  // namespace fasthdmr
