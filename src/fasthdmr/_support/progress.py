@@ -83,7 +83,7 @@ def rows_progress(n_rows: int, description: str, *, verbose: int) -> Iterator[No
     finally:
         over.set()
         if watched:
-            ended.wait()
+            ended.wait(1)  # it ends at once
         look()
         bar.close()
 
