@@ -5,9 +5,7 @@
 #include "linalg/short_calls.hpp"
 #include "released.hpp"
 #include "results.hpp"
-#include "spans/cells.hpp"
 #include "spans/evaluate.hpp"
-#include "spans/profiles.hpp"
 #include "spans/span_hierarchy.hpp"
 #include "spans/term_moves.hpp"
 #include "support/parallel.hpp"
@@ -254,58 +252,6 @@ py::list top_down_spans(const Sums& sums, const Gram& gram, const py::array_t<do
     return out;
 }
 
-// (column, breaks, is_categorical, low, high)
-using GivenCells = std::tuple<index, std::vector<double>, bool, double, double>;
-
-CellAxis to_axis(const GivenCells& given) {
-    const auto& [column, breaks, is_categorical, low, high] = given;
-    return {column, breaks, is_categorical, low, high};
-}
-
-py::array_t<index> cells_of(const GivenCells& axis, const py::array& x) {
-    const Table table = as_table(x);
-    py::array_t<index> out(table.rows);
-    find_cells(to_axis(axis), table, out.mutable_data());
-    return out;
-}
-
-py::list occupied(const std::vector<GivenCells>& given, const std::vector<std::pair<index, index>>& pairs,
-                  const py::array& x, const std::optional<Doubles>& weight, int n_threads) {
-    std::vector<CellAxis> axes;
-    for (const GivenCells& each : given) axes.push_back(to_axis(each));
-    const Table table = as_table(x);
-    const double* w = optional_vector(weight, table.rows, "weight");
-    std::vector<std::vector<char>> holds;
-    {
-        const Released released;
-        holds = occupied_cells(axes, pairs, table, w, n_threads);
-    }
-    py::list out;
-    for (const std::vector<char>& cells : holds) {
-        py::array_t<bool> each(index(cells.size()));
-        std::copy(cells.begin(), cells.end(), each.mutable_data());
-        out.append(each);
-    }
-    return out;
-}
-
-// Distinct values, their weights, and whether there are missing values, by column.
-py::list value_profiles(const py::array& x, const std::optional<Doubles>& weight, index step,
-                        const std::vector<index>& columns, int n_threads) {
-    const Table table = as_table(x);
-    const double* w = optional_vector(weight, table.rows, "weight");
-    std::vector<Profile> found;
-    {
-        const Released released;
-        found = profiles(table, w, step, columns, n_threads);
-    }
-    py::list out;
-    for (Profile& each : found)
-        out.append(py::make_tuple(owning_array(std::move(each.values)), owning_array(std::move(each.weights)),
-                                  each.has_missing));
-    return out;
-}
-
 // A symmetric positive definite matrix, factored.
 struct PositiveMatrix {
     index n;
@@ -393,11 +339,6 @@ void bind_spans(py::module_& m) {
           py::arg("outputs"), py::arg("orders"), py::arg("with_outputs"), py::arg("with_terms"), py::arg("n_threads"));
     m.def("array_sums", &array_sums, py::arg("spans"), py::arg("x"), py::kw_only(), py::arg("weight").none(true),
           py::arg("values"), py::arg("n_threads"));
-    m.def("value_profiles", &value_profiles, py::arg("x"), py::arg("weight").none(true), py::arg("step"),
-          py::arg("columns"), py::arg("n_threads"));
-    m.def("find_cells", &cells_of, py::arg("axis"), py::arg("x"));
-    m.def("occupied_cells", &occupied, py::arg("axes"), py::arg("pairs"), py::arg("x"), py::arg("weight").none(true),
-          py::arg("n_threads"));
     m.def(
         "solve_positive",
         [](const Doubles& a, const ColumnMajor& b, int n_threads) {

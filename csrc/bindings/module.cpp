@@ -11,5 +11,6 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
     fasthdmr::bind_records(m);
     fasthdmr::bind_loaders(m);
     fasthdmr::bind_spans(m);
+    fasthdmr::bind_values(m);
     fasthdmr::bind_inspection(m);
 }

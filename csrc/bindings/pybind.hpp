@@ -182,6 +182,7 @@ void bind_loaders(py::module_& m);
 void bind_product(py::module_& m);
 void bind_records(py::module_& m);
 void bind_spans(py::module_& m);
+void bind_values(py::module_& m);
 void bind_inspection(py::module_& m);
 void bind_config(py::module_& m);
 
